@@ -5,22 +5,22 @@ import { temporaryDirectory } from './temporary-directory.ts'
 
 const OPERATOR = { email: 'ops@example.com', password: 'correct horse battery staple' }
 
-/** The whole service, running, however it is spread over processes. */
+/** The whole running service, in any number of processes. */
 export type Deployment = {
   readonly ingestUrl: string
   readonly adminUrl: string
   /** A key that may report positions and read everything. */
   readonly key: string
   readonly programs: readonly RunningProgram[]
-  /** Ends every process as an operator would, and restarts all on the same data. */
+  /** Stops every process as an operator would, and restarts all on the same data. */
   restart(): Promise<Deployment>
-  /** SIGTERM to every process; gives their exit codes. */
+  /** Sends SIGTERM to every process; returns their exit codes. */
   stop(): Promise<(number | NodeJS.Signals)[]>
   /** Kills all processes and removes their data. */
   remove(): Promise<void>
 }
 
-/** The service as started by `npm start`, on a folder of its own. */
+/** The service as started by `npm start`, in a new folder. */
 export async function startEmbeddedDeployment(env: NodeJS.ProcessEnv = {}): Promise<Deployment> {
   const directory = await temporaryDirectory()
   const start = async (): Promise<Deployment> => {
@@ -42,13 +42,13 @@ export async function startEmbeddedDeployment(env: NodeJS.ProcessEnv = {}): Prom
   return start()
 }
 
-/** The three services, each a process, on Kafka and MongoDB. */
+/** The three services as separate processes, on Kafka and MongoDB. */
 export async function startDistributedDeployment(services: {
   brokers: readonly string[]
   topicPrefix: string
   mongodbUrl: string
   registryUrl?: string
-  /** More variables of every process. */
+  /** Additional variables for every process. */
   env?: Record<string, string>
 }): Promise<Deployment> {
   const env = {
@@ -115,8 +115,8 @@ export function operatorEnv() {
   return {
     ADMIN_EMAIL: OPERATOR.email,
     ADMIN_PASSWORD: OPERATOR.password,
-    // One key reads everything again and again here, and few devices report a lot; the limits have
-    // tests of their own.
+    // Here one key reads everything repeatedly, and few devices report a lot; the limits have tests
+    // of their own.
     RATE_LIMIT_ADMIN: 'off',
     RATE_LIMIT_DEVICE: 'off',
   }
@@ -133,7 +133,7 @@ export async function submitTo(ingestUrl: string, key: string, report: object) {
   return { status: answer.status, headers: answer.headers, recordId: data?.recordId }
 }
 
-/** Resolves when the service at `url` says that it can do its work. */
+/** Resolves when the service at `url` is ready. */
 export async function ready(url: string): Promise<void> {
   await eventually(
     async () => {
@@ -145,14 +145,14 @@ export async function ready(url: string): Promise<void> {
   )
 }
 
-/** Signs in as the first operator and makes a key, as a person would. Gives its secret. */
+/** Signs in as the first operator and creates a key, as a person would. Returns its secret. */
 export async function createKey(adminUrl: string): Promise<string> {
   return (await (await signIn(adminUrl)).createKey()).key
 }
 
-/** An operator, signed in: the first one unless `credentials` say otherwise. */
+/** A signed-in operator: the first one unless `credentials` are given. */
 export async function signIn(adminUrl: string, credentials: object = OPERATOR) {
-  // After a start, calls are refused while the log is read for erasures.
+  // After a start, calls are rejected while the log is read for erasures.
   await ready(adminUrl)
   const headers = { 'Content-Type': 'application/json', 'X-Requested-With': 'console' }
   const signedIn = await eventually(async () => {
@@ -165,7 +165,7 @@ export async function signIn(adminUrl: string, credentials: object = OPERATOR) {
   })
   const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
 
-  /** Gives the answer's data; throws where the call does not succeed. */
+  /** Returns the response's data; throws if the call fails. */
   async function call<T>(method: string, path: string, body?: object): Promise<T> {
     const answer = await fetch(`${adminUrl}/api/v1${path}`, {
       method,

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach } from '@jest/globals'
 
 /**
- * The path of an empty folder of the running test. The folders of all tests go after the last one: what is open in them
- * may be closed by any hook.
+ * The path of an empty folder for the running test. All folders are removed after the last test,
+ * because any hook may close files in them.
  */
 export function directoryForEachTest(): () => string {
   let folders: string

@@ -25,7 +25,7 @@ test('calls of generated clients in consumers.md are in the document', () => {
   }
 })
 
-test('the lines of consumers.md for browsers make a new EventSource once one is closed for good', () => {
+test('the browser example in consumers.md replaces an EventSource that is permanently closed', () => {
   const sources: { url: string; readyState: number; onerror?: () => void }[] = []
   class EventSource {
     static readonly CLOSED = 2
@@ -46,7 +46,7 @@ test('the lines of consumers.md for browsers make a new EventSource once one is 
   expect(sources.map(({ url }) => url)).toEqual(['/api/v1/stream', '/api/v1/stream'])
 })
 
-test('the lines of consumers.md for pandas restore the texts of a CSV export', async () => {
+test('the pandas example in consumers.md restores the texts of a CSV export', async () => {
   const deviceIds = [
     '=1+1',
     'a;=1',

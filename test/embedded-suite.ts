@@ -3,7 +3,7 @@ import { directoryForEachTest } from './directory-for-each-test.ts'
 import { startEmbedded, type Embedded } from './programs.ts'
 import { endPrograms } from './running-programs.ts'
 
-/** Tests of `npm start`: each on data of its own, and what it starts ends with it. */
+/** Tests of `npm start`: each has separate data and stops the programs it started. */
 export function embeddedSuite() {
   const directory = directoryForEachTest()
 

@@ -1,10 +1,10 @@
-// The real ones, also where a test has faked those of the code.
+// The real timers, even if a test fakes those of the code.
 const { setTimeout } = globalThis
 const now = performance.now.bind(performance)
 
 /**
- * Resolves with what `check` gives once it gives something truthy; asks again every few
- * milliseconds. Rejects with the last failure when that has not happened within `withinMs`.
+ * Resolves with the first truthy result of `check`, which is called every few milliseconds. Rejects
+ * with the last failure after `withinMs`.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,

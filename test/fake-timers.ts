@@ -8,8 +8,8 @@ const APIS = [
 ]
 
 /**
- * From now on these clocks and timers alone go by `jest.advanceTimersByTime`; sockets, files and `eventually`
- * are real. Ends with `jest.useRealTimers()`.
+ * From now on `jest.advanceTimersByTime` drives only these clocks and timers; sockets, files and
+ * `eventually` are real. Ends with `jest.useRealTimers()`.
  */
 export function fakeTimers(...faked: (typeof APIS)[number][]): void {
   jest.useFakeTimers({ doNotFake: APIS.filter((api) => !faked.includes(api)) })

@@ -16,7 +16,7 @@ const made = (given: Partial<AttemptMade>): AttemptMade => ({
 const after = (progress: SubscriptionProgress, ...attempts: Partial<AttemptMade>[]) =>
   attempts.reduce((before, attempt) => afterAttempt(before, made(attempt)), progress)
 
-test('a receiver that fails for 1 h and 24 h causes a warning each; after 72 h it is disabled, and its mark stays', () => {
+test('a receiver that fails causes warnings after 1 h and 24 h; after 72 h it is disabled and keeps its mark', () => {
   const hours = [0, 0.9, 1, 23, 24, 71.9, 72]
   const states = hours.reduce<SubscriptionProgress[]>(
     (all, hour) => [
@@ -30,7 +30,7 @@ test('a receiver that fails for 1 h and 24 h causes a warning each; after 72 h i
   expect(states.at(-1)).toMatchObject({ mark: 'mark', failingSince: T0, lastError: 'status 500' })
 })
 
-test('a success ends a failure, with its warnings', () => {
+test('a success ends a failure and its warnings', () => {
   const failed = after(newProgress('mark'), { error: 'no such host' }, { status: 503 })
   expect(failed.attempt).toEqual({ failures: 2, refusals: 0, nextAt: T0 + 30_000 })
   const { attempt, failingSince, lastError, warned, mark } = after(failed, { status: 200 })
@@ -43,12 +43,12 @@ test('a success ends a failure, with its warnings', () => {
   expect(mark).toBe('next')
 })
 
-test('an operator who moves the mark during a request has the last word', () => {
+test("an operator's change of the mark during a request takes precedence", () => {
   const moved = { ...newProgress('elsewhere') }
   expect(after(moved, { status: 200 }).mark).toBe('elsewhere')
 })
 
-test('100 refused items in a row are set aside; then the receiver counts as failing', () => {
+test('100 rejected items in a row are set aside; then the receiver counts as failing', () => {
   let progress = newProgress('mark')
   for (let n = 0; n < 100; n += 1) {
     const refused = { status: 422, ids: [`item-${n}`] }
@@ -61,7 +61,7 @@ test('100 refused items in a row are set aside; then the receiver counts as fail
   expect(after(progress, { status: 200 }).setAsideInARow).toBe(0)
 })
 
-test('a refused batch is not counted as a failure', () => {
+test('a rejected batch does not count as a failure', () => {
   const progress = after(newProgress('mark'), { status: 413, ids: ['a', 'b'] })
   expect([progress.attempt, progress.failingSince, progress.mark]).toEqual([
     undefined,
@@ -70,7 +70,7 @@ test('a refused batch is not counted as a failure', () => {
   ])
 })
 
-test('tries are counted for each item: one that is sent again has three of its own', () => {
+test('attempts are counted per item: a resent item gets three more', () => {
   const once = after(newProgress('mark'), { status: 422, ids: ['next'] })
   const asked = { ...once, resend: ['again'] }
   const again = { status: 422, ids: ['again'], moves: undefined } as unknown as AttemptMade
@@ -81,13 +81,13 @@ test('tries are counted for each item: one that is sent again has three of its o
   expect(after(thrice, { status: 422, ids: ['next'] }).attempt?.refusals).toBe(1)
 })
 
-test('after 100 refused items one that is bad does not keep a mended receiver from the next', () => {
+test('after 100 rejected items, one bad item does not keep a repaired receiver from the next item', () => {
   const broken = { ...newProgress('mark'), setAsideInARow: 100 }
   const bad = { status: 422, ids: ['bad'] }
   const twice = after(broken, bad, bad)
   expect(twice).toMatchObject({ mark: 'mark', failingSince: T0, attempt: { failures: 2 } })
   const thrice = after(twice, bad)
-  // The receiver counts as failing until it takes one.
+  // The receiver counts as failing until it accepts an item.
   expect(thrice).toMatchObject({ mark: 'next', failingSince: T0, attempt: { failures: 3 } })
   expect(thrice.setAside.map(({ id }) => id)).toEqual(['bad'])
   const mended = after(thrice, { status: 200, ids: ['good'], moves: { from: 'next', to: 'last' } })

@@ -25,7 +25,7 @@ const saying = (status: number, body: string) => (response: ServerResponse) => {
 const progressOf = async (id: string) => (await deliveries.find(id)).progress
 const TEST = 'This is a test: notifications arrive here.'
 
-/** Passes each pause of a subscription, until it has made this many attempts. */
+/** Advances through a subscription's pauses until it has made this many attempts. */
 async function passAttempts(id: string, count: number): Promise<void> {
   for (;;) {
     const { deliveries: made, attempt } = await progressOf(id)
@@ -55,7 +55,7 @@ test.each<[string, number, string, string]>([
   ['a wrong token', 422, '{"success":false,"error":"Invalid token"}', 'status 422: Invalid token'],
   ['a page', 413, '<html>too large</html>', 'status 413'],
 ])(
-  'a chat that refuses everything, such as %s, is failing with its words, and nothing is set aside',
+  'a chat that rejects everything, such as %s, is failing with its error message, and nothing is set aside',
   async (_what, status, body, lastError) => {
     let isMended = false
     const receiver = await startReceiver(() => (isMended ? 200 : saying(status, body)))
@@ -78,7 +78,7 @@ test.each<[string, number, string, string]>([
 )
 
 test.each([400, 413])(
-  'an item that a chat alone refuses with %d is set aside after three tries and a test',
+  'an item rejected with %d, but no other, is set aside after three attempts and a test',
   async (status) => {
     const receiver = await startReceiver(({ body }) => (body.includes('bad') ? status : 200))
     const [bad] = await deliveries.appendFacts(1, { deviceId: 'bad' })
@@ -96,7 +96,7 @@ test.each([400, 413])(
   },
 )
 
-test('a chat that asks for a pause with a fraction gets it', async () => {
+test('a chat gets the pause it asks for, including fractions', async () => {
   const receiver = await startReceiver(() =>
     saying(429, '{"message":"slow down","retry_after":64.57}'),
   )
@@ -131,7 +131,7 @@ test.each([
   [{ zone: 'Asia/Tokyo' }, '2026-01-01 09:00 Asia/Tokyo'],
   [{}, `2026-01-01 \\d\\d:\\d\\d ${new Intl.DateTimeFormat().resolvedOptions().timeZone}`],
 ])(
-  'without a zone of its own, times are in that of the hours, else the server’s: %j',
+  'a subscription without a time zone uses that of its hours, or the server’s: %j',
   async (zone, time) => {
     const receiver = await startReceiver()
     await deliveries.appendFacts(1)
@@ -145,7 +145,7 @@ test.each([
   },
 )
 
-test('after hours of failing a chat gets what was due meanwhile', async () => {
+test('after hours of failure, a chat gets the items due meanwhile', async () => {
   let isDown = true
   const receiver = await startReceiver(() => (isDown ? 500 : 200))
   const { id } = await deliveries.subscribe({ kind: 'ntfy', url: receiver.url })
@@ -164,7 +164,7 @@ test('after hours of failing a chat gets what was due meanwhile', async () => {
   await eventually(async () => (await progressOf(id)).backlogSince === undefined)
 })
 
-test('what waited for more than a day is left out, and one line counts it', async () => {
+test('items that waited for more than a day are left out and counted in one line', async () => {
   let isDown = true
   const receiver = await startReceiver(() => (isDown ? 500 : 200))
   const { id } = await deliveries.subscribe({ kind: 'ntfy', url: receiver.url })

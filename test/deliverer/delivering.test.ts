@@ -13,7 +13,7 @@ const SECOND = 1_000
 const HOUR = 3_600 * SECOND
 
 describe('a webhook', () => {
-  test('gets every fact once, in their order, signed as Standard Webhooks has it', async () => {
+  test('gets every fact once, in order, signed according to Standard Webhooks', async () => {
     const receiver = await startReceiver()
     const secret = newSigningSecret()
     const before = await deliveries.appendFacts(3)
@@ -27,7 +27,7 @@ describe('a webhook', () => {
     expect(first!.headers['webhook-id']).toBe(before[0])
     const { 'webhook-timestamp': timestamp } = first!.headers
     expect(Number(timestamp)).toBe(deliveries.clock.time / 1_000)
-    // The library refuses old ones: the test's clock is in the past.
+    // The library rejects old timestamps, and the test's clock is in the past.
     const now = Date.now
     Date.now = () => deliveries.clock.time
     try {
@@ -62,7 +62,7 @@ describe('a webhook', () => {
     })
   })
 
-  test('that answers 500 for a minute gets everything afterwards, in order, from the same place', async () => {
+  test('that responds 500 for a minute then gets everything in order from the same mark', async () => {
     let isDown = true
     const receiver = await startReceiver(() => (isDown ? 500 : 200))
     const ids = await deliveries.appendFacts(3)
@@ -90,7 +90,7 @@ describe('a webhook', () => {
     ])
   })
 
-  test('that never answers, or closes halfway, has failed, with the reason for operators', async () => {
+  test('that never responds, or closes halfway, has failed, and operators see the reason', async () => {
     const silent = await startReceiver(() => () => undefined)
     const closing = await startReceiver(() => (response) => response.destroy())
     await deliveries.appendFacts(1)
@@ -125,7 +125,7 @@ describe('a webhook', () => {
     expect(gone.received).toHaveLength(1)
   })
 
-  test('that refuses one item of a batch gets the others; that one is set aside after three tries', async () => {
+  test('that rejects one item of a batch gets the others; the item is set aside after three attempts', async () => {
     let bad = ''
     const receiver = await startReceiver(({ body }) => (body.includes(bad) ? 422 : 200))
     const ids = await deliveries.appendFacts(5)
@@ -154,7 +154,7 @@ describe('a webhook', () => {
     expect(receiver.ids().at(-1)).toEqual([ids[2]])
   })
 
-  test('that is replaced during a request leaves its failure behind: the new one is tried at once', async () => {
+  test('that is replaced during a request has no failure: the new receiver is tried immediately', async () => {
     let end = (_status: number) => {}
     const old = await startReceiver(() => new Promise<number>((resolve) => (end = resolve)))
     const receiver = await startReceiver()
@@ -171,7 +171,7 @@ describe('a webhook', () => {
     )
   })
 
-  test('sends a fact again that shares its millisecond with a thousand others', async () => {
+  test('gets a resent fact even if a thousand others have the same millisecond', async () => {
     const receiver = await startReceiver()
     const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url, batch: 500 })
     const [first] = await deliveries.appendFacts(1_100)
@@ -180,7 +180,7 @@ describe('a webhook', () => {
     await eventually(() => receiver.received.length > 0)
     expect(receiver.ids()[0]).toEqual([first])
   })
-  test('gets what still exists of the items to send again; the others are removed from the list', async () => {
+  test('gets the items to resend that still exist; the others are removed from the list', async () => {
     const receiver = await startReceiver()
     const target = { kind: 'webhook', url: receiver.url, batch: 2 } as const
     const { id } = await deliveries.subscribe(target)

@@ -53,7 +53,7 @@ export type Received = {
 
 type Reply = number | ((response: ServerResponse) => void)
 
-/** Receives webhooks; `reply` says how each is answered, 204 by default. */
+/** Receives webhooks; `reply` chooses each response, by default 204. */
 export async function startReceiver(
   reply: (request: Received, count: number) => Reply | Promise<Reply> = () => 204,
 ) {
@@ -97,7 +97,7 @@ function idsIn({ type, data }: Received['json']): string[] {
 
 type Waiting = { readonly at: number; readonly end: () => void }
 
-/** A log and a store with deliverers that share them, on a clock that only the test moves. */
+/** Deliverers on a shared log and store, with a clock that only the test advances. */
 export async function startDeliveries() {
   const directory = await ownDirectory()
   const clock = { time: T0, now: () => clock.time }
@@ -110,7 +110,7 @@ export async function startDeliveries() {
   const suspended = new Set<string>()
   const attempts: AttemptReport[] = []
   const logged: object[] = []
-  /** How often the deliverers have read a feed, and devices. */
+  /** The number of times that the deliverers have read a feed and devices. */
   const reads = { feed: 0, devices: 0 }
   let sequence = 0
   closeAfterwards(async () => {
@@ -150,7 +150,7 @@ export async function startDeliveries() {
     },
   })
 
-  /** Another deliverer; `stop` ends it in order. */
+  /** Another deliverer; `stop` shuts it down gracefully. */
   function startDeliverer({
     owner = randomUUID(),
     mailer,
@@ -218,16 +218,16 @@ export async function startDeliveries() {
     startDeliverer,
     find,
 
-    /** Lets time pass, step by step, for as long as something waits for it. */
+    /** Advances time step by step while anything waits for it. */
     async pass(ms: number): Promise<void> {
       clock.time += ms
       for (const one of [...waiting]) if (one.at <= clock.time) one.end()
     },
 
-    /** Resolves once `count` pauses are under way. */
+    /** Resolves once `count` pauses have started. */
     idle: (count = 1) => eventually(() => waiting.size >= count),
 
-    /** `target` with its secrets; `progress` begins before everything in the log. */
+    /** `target` includes its secrets; `progress` starts before the first log entry. */
     async subscribe(
       target: SubscriptionTarget,
       {
@@ -269,7 +269,7 @@ export async function startDeliveries() {
       return subscription
     },
 
-    /** Admins of the account; returns their ids. */
+    /** Creates admins of the account; returns their ids. */
     async addOperators(emails: readonly string[]): Promise<string[]> {
       const operators = emails.map((email) => ({
         id: randomUUID(),
@@ -287,7 +287,7 @@ export async function startDeliveries() {
       return operators.map(({ id }) => id)
     },
 
-    /** As `PATCH` does, of a subscription without a failure. */
+    /** Updates a subscription without a failure, as `PATCH` does. */
     async replaceTarget(id: string, target: SubscriptionTarget): Promise<void> {
       const changed = await store.changeSubscription({ accountId, id }, (before) => ({
         ...before,
@@ -299,7 +299,7 @@ export async function startDeliveries() {
       if (changed === undefined || changed === 'refused') throw new Error('not changed')
     },
 
-    /** Changes the progress as operators do. */
+    /** Changes the progress as an operator's call does. */
     async command(id: string, change: (progress: SubscriptionProgress) => SubscriptionProgress) {
       const changed = await store.changeSubscription({ accountId, id }, (before) => ({
         ...before,

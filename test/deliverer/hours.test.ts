@@ -25,7 +25,7 @@ describe('hours in a zone', () => {
   })
 })
 
-describe('hours over midnight belong to the day on which they begin', () => {
+describe('hours past midnight belong to the day on which they start', () => {
   const friday: Hours = { days: [5], from: '22:00', to: '06:00', zone: 'America/New_York' }
 
   test.each([
@@ -40,7 +40,7 @@ describe('hours over midnight belong to the day on which they begin', () => {
 describe('when clocks change, local time decides', () => {
   const night: Hours = { days: [7], from: '02:00', to: '03:00', zone: 'Europe/Berlin' }
 
-  test('an hour that occurs twice when clocks go back is within both times', () => {
+  test('an hour that occurs twice when clocks go back matches both times', () => {
     const times = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-10-25T02:00:00Z']
     expect(times.map((time) => within(night, time))).toEqual([true, true, false])
   })

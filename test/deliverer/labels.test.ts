@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
 import { accountId, startDeliveries, startReceiver } from './harness.ts'
 
-test('entries that a subscription by labels does not want are passed over in pages, not one by one', async () => {
+test('a subscription by labels skips unwanted entries in pages, not one by one', async () => {
   const deliveries = await startDeliveries()
   const receiver = await startReceiver()
   await deliveries.appendPositions(1, { deviceId: 'van' })
@@ -25,7 +25,7 @@ test('entries that a subscription by labels does not want are passed over in pag
   expect(deliveries.reads.devices).toBeLessThan(45)
 })
 
-test('subscriptions by labels look the labels of a device up together, not each for itself', async () => {
+test("subscriptions by labels share one look-up of a device's labels", async () => {
   const deliveries = await startDeliveries()
   const receiver = await startReceiver()
   await deliveries.appendPositions(1, { deviceId: 'van' })

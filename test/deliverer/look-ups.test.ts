@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { lookUpsInTurns } from '../../deliverer/turns.ts'
 import { startDeliveries } from './harness.ts'
 
-test('however many subscriptions of an account look devices up, that of another account is not last', async () => {
+test("an account with many subscriptions does not delay another account's device look-up", async () => {
   const { store } = await startDeliveries()
   const inTurns = lookUpsInTurns(store)
   const order: string[] = []

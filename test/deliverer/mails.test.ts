@@ -15,7 +15,9 @@ import { CERTIFICATE } from './send/certificate.ts'
 
 type Received = { readonly to: readonly string[]; readonly content: string }
 
-/** A mail server that refuses everything while `isFull`, and each recipient that `refuses` has a reply for. */
+/**
+ * A mail server that rejects everything while `isFull`, and recipients with a reply in `refuses`.
+ */
 async function startMailServer(options: SMTPServerOptions = { disabledCommands: ['STARTTLS'] }) {
   const received: Received[] = []
   const state = { isFull: false, refuses: {} as Record<string, number> }
@@ -35,7 +37,7 @@ async function startMailServer(options: SMTPServerOptions = { disabledCommands: 
       }, done)
     },
   })
-  // A client that refuses its certificate.
+  // A client that rejects its certificate.
   server.on('error', () => undefined)
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
@@ -44,7 +46,7 @@ async function startMailServer(options: SMTPServerOptions = { disabledCommands: 
   return { received, state, url: `smtp://127.0.0.1:${port}` }
 }
 
-test('facts of a minute share a mail to the operators; one that the server refuses is sent later', async () => {
+test("a minute's facts share one mail to the operators; a rejected mail is sent later", async () => {
   const deliveries = await startDeliveries()
   const server = await startMailServer()
   const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })
@@ -72,7 +74,7 @@ test('facts of a minute share a mail to the operators; one that the server refus
   expect(mail!.content).toMatch(/Content-Type: text\/plain[^]*Content-Type: text\/html/)
 })
 
-/** A subscription of mails to some operators. */
+/** A mail subscription for some operators. */
 async function startMails(to: readonly string[]) {
   const deliveries = await startDeliveries()
   const server = await startMailServer()
@@ -85,13 +87,13 @@ async function startMails(to: readonly string[]) {
   return {
     ...deliveries,
     server,
-    /** Lets time pass also for a deliverer that waits for facts. */
+    /** Also advances time for a deliverer that waits for facts. */
     async pass(ms: number) {
       await deliveries.pass(ms)
       await deliveries.command(id, (progress) => progress)
       await deliverer.refresh()
     },
-    /** One fact, and the minute in which others may join it. */
+    /** One fact, and the minute during which others may join its mail. */
     async mailNext() {
       const before = deliveries.attempts.length
       const ids = await deliveries.appendFacts(1)
@@ -106,7 +108,7 @@ async function startMails(to: readonly string[]) {
   }
 }
 
-test('a recipient whom the server refuses is named in the delivery and in lastError; the others get the mail', async () => {
+test('a rejected recipient is named in the delivery and in lastError; the others get the mail', async () => {
   const to = ['ana@example.org', 'bo@example.org', 'cy@example.org']
   const mails = await startMails(to)
   mails.server.state.refuses = { 'bo@example.org': 550 }
@@ -124,7 +126,7 @@ test('a recipient whom the server refuses is named in the delivery and in lastEr
   expect(await mails.progress()).not.toHaveProperty('lastError')
 })
 
-test('a recipient refused for now (4xx) alone gets the mail later, and holds up no other mail', async () => {
+test('a temporarily rejected recipient (4xx) gets the mail later and delays no other mail', async () => {
   const mails = await startMails(['ana@example.org', 'bo@example.org', 'cy@example.org'])
   mails.server.state.refuses = { 'bo@example.org': 450, 'cy@example.org': 550 }
   const [first] = await mails.mailNext()
@@ -153,7 +155,7 @@ test('a recipient refused for now (4xx) alone gets the mail later, and holds up 
   expect(ids.map((one) => one.ids).reverse()).toEqual([[first], [second]])
 })
 
-test('where every recipient is refused, the mail has failed and names them all', async () => {
+test('if every recipient is rejected, the delivery fails and names them all', async () => {
   const mails = await startMails(['ana@example.org', 'bo@example.org'])
   mails.server.state.refuses = { 'ana@example.org': 550, 'bo@example.org': 450 }
   await mails.mailNext()
@@ -178,14 +180,14 @@ test.each([
   expect(failure).toBe(`the mail server cannot be used: ${reason}`)
 })
 
-test('a mail server that is away has failed, with the reason', async () => {
+test('an unavailable mail server is a failure with a reason', async () => {
   const mailer = smtpMailer({ url: 'smtp://127.0.0.1:1', from: 'gps@example.org' })
   closeAfterwards(() => mailer.close())
   const { failure } = await mailer.send(['ana@example.org'], MAIL)
   expect(failure).toBe('the mail server cannot be used: the connection was refused')
 })
 
-test('the user of SMTP_URL may be an address, and signs in with it', async () => {
+test('the user in SMTP_URL may be an e-mail address', async () => {
   const logins: unknown[] = []
   const server = await startMailServer({
     disabledCommands: ['STARTTLS'],
@@ -236,7 +238,7 @@ test('a former operator gets no more mails; a subscription without recipients fa
   expect(server.received).toHaveLength(1)
 })
 
-test('only operators who have signed in get mail; another is asked to once a day, and the subscription says so', async () => {
+test('only operators who have signed in get mail; others are asked to once a day, and the subscription says so', async () => {
   const deliveries = await startDeliveries()
   const server = await startMailServer()
   const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })
@@ -281,7 +283,7 @@ test('only operators who have signed in get mail; another is asked to once a day
   expect(server.received[3]!.to).toEqual(to)
 })
 
-test('tests and mails of an account share 60 an hour: beyond it a delivery fails with the reason', async () => {
+test("an account's tests and mails share a limit of 60 an hour; beyond it, a delivery fails with the reason", async () => {
   const deliveries = await startDeliveries()
   const server = await startMailServer()
   const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })
@@ -307,7 +309,7 @@ test('tests and mails of an account share 60 an hour: beyond it a delivery fails
   expect(server.received).toHaveLength(1)
 })
 
-test('warnings to the admins are among the 60 mails an hour of their account', async () => {
+test("warnings to admins count towards their account's 60 mails an hour", async () => {
   const deliveries = await startDeliveries()
   const server = await startMailServer()
   const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })
@@ -331,7 +333,7 @@ test('warnings to the admins are among the 60 mails an hour of their account', a
   expect(failures).toContainEqual({ subscriptionId: id, failure })
 })
 
-test('an hour has 20 mails at most; then one waits until the first is an hour old', () => {
+test('at most 20 mails are sent per hour; the next waits until the first is an hour old', () => {
   const minutes = (n: number) => T0 + n * 60_000
   const mailedAt = Array.from({ length: 20 }, (_, n) => minutes(n))
   expect(mailWaitMs(mailedAt.slice(1), minutes(19), minutes(20))).toBe(0)

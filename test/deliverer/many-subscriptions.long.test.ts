@@ -6,7 +6,7 @@ const SUBSCRIPTIONS_OF_AN_ACCOUNT = 50
 const FACTS = 4
 const WITHIN_MS = 180_000
 
-/** Delivers facts to every subscription of this many accounts; returns the CPU time for each delivery. */
+/** Delivers facts to all subscriptions of this many accounts; returns the CPU time per delivery. */
 async function deliverTo(accounts: number): Promise<{ readonly cpuMs: number }> {
   const deliveries = await startDeliveries()
   const receiver = await startReceiver()
@@ -45,7 +45,7 @@ async function deliverTo(accounts: number): Promise<{ readonly cpuMs: number }> 
   return { cpuMs: (user + system) / 1_000 / total }
 }
 
-test('1000 subscriptions of 20 accounts each get all facts of their account, in order; a delivery costs little more than among 50', async () => {
+test('1000 subscriptions of 20 accounts get all their facts in order, each at little more cost than with 50 subscriptions', async () => {
   const few = await deliverTo(1)
   const many = await deliverTo(20)
   process.stdout.write(

@@ -23,7 +23,7 @@ test.each([
   await deliverer.refresh()
   await deliveries.idle(6)
   await deliveries.pass(5_000)
-  // Their second requests are under way, as many as they may have.
+  // Their second requests are in flight, up to their limit.
   await eventually(() => silent.received.length > 6)
   await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   await deliverer.refresh()
@@ -46,7 +46,7 @@ test('deliveries are at least everySeconds apart', async () => {
   expect(receiver.ids().flat()).toEqual(ids)
 })
 
-test('if the log no longer has the entries after the mark, one gap is sent first', async () => {
+test('if the log has lost the entries after the mark, a gap is sent first', async () => {
   let isDown = true
   const receiver = await startReceiver(() => (isDown ? 500 : 200))
   await deliveries.appendFacts(2)
@@ -64,7 +64,7 @@ test('if the log no longer has the entries after the mark, one gap is sent first
   expect(first).toBe(second)
 })
 
-test('while a secret is replaced, requests are signed with both', async () => {
+test('while a secret is being replaced, requests are signed with both', async () => {
   const receiver = await startReceiver()
   const [old, current] = [newSigningSecret(), newSigningSecret()]
   const until = deliveries.clock.time + 1_000

@@ -10,7 +10,7 @@ test('the pauses grow from 5 seconds to an hour, and each varies by a fifth', ()
   expect([seconds(1, 0), seconds(1, 1), seconds(9, 0), seconds(9, 1)]).toEqual([4, 6, 2_880, 4_320])
 })
 
-test('Retry-After is obeyed up to an hour, and no receiver is asked more often than every 5 seconds', () => {
+test('Retry-After is obeyed up to an hour, and no receiver is tried more often than every 5 seconds', () => {
   const after = (retryAfterMs: number) => pauseAfter(7, { retryAfterMs, random: 0 }) / 1_000
   expect([after(20_000), after(3_600_000), after(86_400_000), after(0)]).toEqual([
     20, 3_600, 3_600, 5,
@@ -27,7 +27,7 @@ test('Retry-After is read as seconds or as a date', () => {
   }
 })
 
-test('seconds of Retry-After may have a fraction', () => {
+test('Retry-After may contain fractional seconds', () => {
   const parsed = ['6.5', ' 0.65 ', '12.000', '7.0001'].map((text) => parseRetryAfter(text, 0))
   expect(parsed).toEqual([6_500, 650, 12_000, 7_001])
 })

@@ -17,9 +17,9 @@ function shownOf(subscription: DeviceSubscription) {
 
 const BOT = '12345:s3cret_token_of_a_bot_x'
 
-test('no log line, report, listed delivery or progress has a secret of a failing target, even if its receiver repeats the request', async () => {
+test("a failing target's secrets appear in no log line, report, delivery or progress, even if its receiver echoes the request", async () => {
   const deliveries = await startDeliveries()
-  // Like a framework that answers 404 with the path, and an echo with all headers.
+  // Like a framework whose 404 contains the path, and a server that echoes all headers.
   const repeating = await startReceiver(({ path, headers, body }) => (response) => {
     const text = `Cannot POST ${path}; ${JSON.stringify(headers)} ${body}`
     response.writeHead(404).end(`${text}${'x'.repeat(1_018 - text.length)} ${path}`)
@@ -64,7 +64,7 @@ test('no log line, report, listed delivery or progress has a secret of a failing
   expect(JSON.stringify(shown)).not.toMatch(/s3c/)
 })
 
-test('under another key a subscription fails and says which file to put back; with it, everything arrives', async () => {
+test('with the wrong key a subscription fails and names the file to restore; with the right key, everything arrives', async () => {
   const deliveries = await startDeliveries()
   const receiver = await startReceiver()
   const [first] = await deliveries.appendFacts(1)

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { requestSlots } from '../../deliverer/turns.ts'
 
-/** Takes slots; returns how many were given, and ends them. */
+/** Acquires slots; returns their number and releases them. */
 function taking(slots: ReturnType<typeof requestSlots>) {
   const begun: (() => void)[] = []
   const take = (accountId: string, isFailing = false) => {
@@ -14,7 +14,7 @@ function taking(slots: ReturnType<typeof requestSlots>) {
   return { begun, take, settled }
 }
 
-test('an account has at most 8 requests under way, and all accounts 64', async () => {
+test('an account has at most 8 requests in flight, and all accounts together 64', async () => {
   const { begun, take, settled } = taking(requestSlots())
   for (let n = 0; n < 20; n += 1) take('one')
   await settled()
@@ -29,7 +29,7 @@ test('an account has at most 8 requests under way, and all accounts 64', async (
   expect(begun).toHaveLength(65)
 })
 
-test('accounts take turns: one does not wait for all that others had asked before', async () => {
+test('accounts take turns: none waits for all earlier requests of others', async () => {
   const slots = requestSlots({ total: 4, perAccount: 3 })
   const begun: { accountId: string; end: () => void }[] = []
   const take = (accountId: string) => {
@@ -52,7 +52,7 @@ test('accounts take turns: one does not wait for all that others had asked befor
   ])
 })
 
-test('failing receivers have half of the slots at most, of an account and in all: others need not wait for them', async () => {
+test('failing receivers take at most half of the slots, per account and overall, so others need not wait for them', async () => {
   const { begun, take, settled } = taking(requestSlots())
   for (let n = 0; n < 20; n += 1) take('one', true)
   await settled()

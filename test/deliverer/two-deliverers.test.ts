@@ -7,7 +7,7 @@ beforeEach(async () => {
   deliveries = await startDeliveries()
 })
 
-test('two deliverers that run together send every item once, in order', async () => {
+test('two concurrent deliverers send every item once, in order', async () => {
   const receiver = await startReceiver()
   const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   const both = [deliveries.startDeliverer(), deliveries.startDeliverer()]
@@ -15,7 +15,7 @@ test('two deliverers that run together send every item once, in order', async ()
   const ids: string[] = []
   for (let n = 0; n < 30; n += 1) {
     ids.push(...(await deliveries.appendFacts(1)))
-    // The deliverer that waits for the other's lease looks again.
+    // The deliverer waiting for the other's lease checks again.
     await eventually(async () => {
       await deliveries.pass(0)
       return (await deliveries.find(id)).progress.deliveries > n
@@ -24,7 +24,7 @@ test('two deliverers that run together send every item once, in order', async ()
   expect(receiver.ids().flat()).toEqual(ids)
 })
 
-/** Answers its first request only after `letGo`. */
+/** Responds to its first request only after `letGo`. */
 async function startSlowReceiver() {
   let isFirst = true
   let letGo = () => {}
@@ -39,7 +39,7 @@ async function startSlowReceiver() {
   return { receiver, letGo }
 }
 
-test('a deliverer that sleeps past its lease repeats nothing if no other has taken the lease', async () => {
+test('a deliverer that sleeps past its lease repeats nothing if the lease is still free', async () => {
   const { receiver, letGo } = await startSlowReceiver()
   const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   const ids = await deliveries.appendFacts(2)
@@ -51,13 +51,13 @@ test('a deliverer that sleeps past its lease repeats nothing if no other has tak
   expect(receiver.ids().flat()).toEqual(ids)
 })
 
-test('a deliverer that sleeps past its lease cannot write once another has taken it; the items are sent again by another, with the same ids', async () => {
+test('a deliverer that sleeps past its lease cannot write once another has taken it; the other resends the items with the same ids', async () => {
   const { receiver, letGo } = await startSlowReceiver()
   const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   const ids = await deliveries.appendFacts(2)
   await deliveries.startDeliverer().refresh()
   await eventually(() => receiver.received.length === 1)
-  // The first one's request is under way, and its lease runs out.
+  // The first one's request is in flight when its lease expires.
   await deliveries.pass(11_000)
   await deliveries.startDeliverer().refresh()
   await eventually(async () => (await deliveries.find(id)).progress.deliveries === 2)
@@ -70,7 +70,7 @@ test('a deliverer that sleeps past its lease cannot write once another has taken
   expect(progress.deliveries).toBe(2)
 })
 
-test('after a kill, the restarted deliverer continues immediately, and another one once the lease has ended', async () => {
+test('after a kill, the restarted deliverer continues immediately, another one once the lease has expired', async () => {
   const receiver = await startReceiver()
   const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   const lease = { owner: 'embedded', until: deliveries.clock.time + 10_000 }
@@ -91,7 +91,7 @@ test('after a kill, the restarted deliverer continues immediately, and another o
   await eventually(() => receiver.ids().flat().join() === [first, second].join())
 })
 
-test('an erased device is left out of a batch that is sent again; the changed batch has another id', async () => {
+test('a resent batch omits an erased device and has another id', async () => {
   let isDown = true
   const receiver = await startReceiver(() => (isDown ? 503 : 200))
   const target = { kind: 'webhook', url: receiver.url, batch: 10 } as const
@@ -110,7 +110,7 @@ test('an erased device is left out of a batch that is sent again; the changed ba
   expect(one).not.toBe(other)
 })
 
-test('a suspended account receives nothing, and continues later where it stopped', async () => {
+test('a suspended account receives nothing, and continues where it stopped once reinstated', async () => {
   const receiver = await startReceiver()
   await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   deliveries.suspended.add('acc-1')
@@ -125,7 +125,7 @@ test('a suspended account receives nothing, and continues later where it stopped
   await eventually(() => receiver.ids().flat().join() === ids.join())
 })
 
-/** A deliverer with as many requests of the account under way as it may have, until `letGo`. */
+/** A deliverer whose requests for the account reach the limit until `letGo`. */
 async function startBusyDeliverer() {
   let letGo = () => {}
   const held = new Promise<void>((resolve) => (letGo = resolve))
@@ -135,7 +135,7 @@ async function startBusyDeliverer() {
   const deliverer = deliveries.startDeliverer()
   await deliverer.refresh()
   await eventually(() => slow.received.length === 8)
-  /** Another subscription, whose items it has read. */
+  /** Another subscription; the deliverer has read its items. */
   const subscribe = async (url: string) => {
     const { feed } = deliveries.reads
     const subscription = await deliveries.subscribe({ kind: 'webhook', url, batch: 10 })
@@ -147,7 +147,7 @@ async function startBusyDeliverer() {
   return { fact, letGo, subscribe }
 }
 
-test('items that were delivered by another deliverer while they waited for a slot are not sent again', async () => {
+test('items that another deliverer sent while they waited for a slot are not resent', async () => {
   const { fact, letGo, subscribe } = await startBusyDeliverer()
   const receiver = await startReceiver()
   const { id } = await subscribe(receiver.url)
@@ -162,7 +162,7 @@ test('items that were delivered by another deliverer while they waited for a slo
   expect(receiver.ids()).toEqual([[fact], [next]])
 })
 
-test('a device that was erased while its items waited for a slot is left out', async () => {
+test('items of a device erased while they waited for a slot are left out', async () => {
   const { fact, letGo, subscribe } = await startBusyDeliverer()
   const receiver = await startReceiver()
   await deliveries.appendPositions(1, { deviceId: 'van-2' })

@@ -16,7 +16,7 @@ const counts = async (id: string, count: number, more = false) => {
   expect(await waitingFor(id)).toEqual({ count, more })
 }
 
-test('while a receiver fails, the wanted items that wait are counted every minute', async () => {
+test('while a receiver fails, the matching items that wait are counted every minute', async () => {
   let isDown = true
   const receiver = await startReceiver(() => (isDown ? 500 : 200))
   await deliveries.appendFacts(5)
@@ -58,7 +58,7 @@ test('an item that arrived or was set aside no longer waits', async () => {
   for (const { id } of subscribed) await counts(id, 3)
 })
 
-test('a disabled subscription shows what waits for it; two deliverers store one count', async () => {
+test('a disabled subscription shows its number of waiting items; two deliverers store one count', async () => {
   const receiver = await startReceiver(() => 410)
   const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   await deliveries.appendFacts(4)

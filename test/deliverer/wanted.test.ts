@@ -31,7 +31,7 @@ test('without conditions a subscription sends everything', () => {
   expect(sends({})).toBe(true)
 })
 
-test('types, devices, geofences and rules choose facts', () => {
+test('facts can be selected by type, device, geofence and rule', () => {
   expect([sends({ types: ['geofence.entered'] }), sends({ types: ['device.offline'] })]).toEqual([
     true,
     false,
@@ -51,12 +51,12 @@ test('types, devices, geofences and rules choose facts', () => {
   expect(sends({ ruleIds: ['fast'] })).toBe(false)
 })
 
-test('devices with a label are found later, by their labels at that time', () => {
+test('devices are selected by their labels at delivery', () => {
   expect(sends({ labels: ['vans'] })).toBe(true)
   expect(sends({ labels: ['vans'], deviceIds: ['other'] })).toBe(true)
 })
 
-test('items that are too old are skipped: never to a webhook by default, after an hour to a chat', () => {
+test('items that are too old are skipped: for a webhook never by default, for a chat after an hour', () => {
   const hours = (n: number) => T0 + n * 3_600_000
   const chat = { target: { kind: 'slack', url: 'https://example.org' } } as const
   expect([
@@ -72,7 +72,7 @@ test('items that are too old are skipped: never to a webhook by default, after a
 test.each([
   ['an alarm that comes two hours late', { type: 'alarm.reported', alarm: 'sos', late: true }],
   ['a silence found after an outage', { type: 'device.offline' }],
-])('%s is news: its age is that of the decision', (_what, event) => {
+])('the age of %s is counted from the decision', (_what, event) => {
   const chat = { target: { kind: 'slack', url: 'https://example.org' } } as const
   const late = { ...event, at: T0 - 2 * 3_600_000, decidedAt: T0 }
   expect([sends(chat, late), sends(chat, late, T0 + 3_600_001)]).toEqual([true, false])
@@ -82,7 +82,7 @@ test.each([
   expect([age(T0), age(T0 + 3_600_001)]).toEqual(['sent', 'too old'])
 })
 
-test('items that were due while the receiver failed are kept for a day, and then left out', () => {
+test('items due while the receiver failed stay deliverable for a day, and are then left out', () => {
   const hours = (n: number) => T0 + n * 3_600_000
   const progress = { ...newProgress('m'), failingSince: T0 }
   const given = { target: { kind: 'ntfy', url: 'https://example.org' }, progress } as const
@@ -103,7 +103,7 @@ test('items that were due while the receiver failed are kept for a day, and then
   ])
 })
 
-test('a position counts by its own time, or by its receipt if it claims the future', () => {
+test("a position's age is counted from its timestamp, or from its receipt if the timestamp is in the future", () => {
   const hours = { days: [4], from: '00:00', to: '01:00', zone: 'UTC' }
   const subscription = newSubscription({ accountId: 'acc-1', source: 'positions', hours })
   const at = (timestamp: number, receivedAt: number) =>

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await harness.project({ deviceId: 'my-first-device', latitude: 52.5, timestamp: T0 })
 })
 
-/** The answer to a query of the recipe, for the hour around T0. */
+/** The response to a query of the recipe, for the hour around T0. */
 async function answerTo(url: string): Promise<string> {
   const own = url
     .replace('http://127.0.0.1:8081', harness.url)
@@ -29,7 +29,7 @@ async function answerTo(url: string): Promise<string> {
   return response.text()
 }
 
-test('the query of consumers.md for devices in Grafana has them where its root and its columns say', async () => {
+test('the Grafana query for devices in consumers.md finds them by its root and columns', async () => {
   const { data } = JSON.parse(await answerTo(devices)) as { data: { items: object[] } }
   expect(recipe).toContain('the root `data.items`')
   expect(data.items).toHaveLength(1)
@@ -38,7 +38,7 @@ test('the query of consumers.md for devices in Grafana has them where its root a
   }
 })
 
-test('the query of consumers.md for a track in Grafana has the columns that it names', async () => {
+test('the Grafana query for a track in consumers.md returns the columns that it names', async () => {
   const [header = [], row = []] = ofCsv(await answerTo(track))
   const named = [...recipe.matchAll(/`(timestamp|latitude|longitude)`/g)].map(([, name]) => name)
   expect(header).toEqual(expect.arrayContaining(named))

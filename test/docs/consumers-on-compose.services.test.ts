@@ -17,7 +17,7 @@ await describeWith(['kafka'], 'Kafka of docker-compose.yml for consumers on the 
     }).filter(([name]) => /LISTENER|VOTERS/.test(name))
     const settings = listening.map(([name, value]) => [
       name.replace('KAFKA_', '').toLowerCase().replaceAll('_', '.'),
-      // Here all names are this machine.
+      // Here every host name means this machine.
       value
         .replace('//kafka:', '//localhost:')
         .replaceAll(/\d{4}/g, (port) => `${ports.get(port)}`),

@@ -5,7 +5,7 @@ import { command, composeFile, consumers, optionOf, overrideFile } from './consu
 const root = new URL('../../', import.meta.url)
 const asyncapi = readFileSync(new URL('schemas/asyncapi.yaml', root), 'utf8')
 
-test('consumers.md names every header that a consumer must look at', () => {
+test('consumers.md names every header that a consumer must check', () => {
   const forAllEvents = ['ce_source', 'ce_specversion']
   const headers = new Set(asyncapi.match(/\bce_[a-z]+/g))
   for (const header of headers) {
@@ -14,7 +14,7 @@ test('consumers.md names every header that a consumer must look at', () => {
   expect(headers.size).toBeGreaterThan(7)
 })
 
-test('the consumer in the containers is given what docker-compose.yml gives the services', () => {
+test('the consumer in a container gets the same settings as the services in docker-compose.yml', () => {
   const line = command('docker compose exec')
   const { environment } = composeFile.services['ingest-api']
   expect(optionOf(line, 'brokers')).toBe(environment['KAFKA_BROKERS'])
@@ -24,7 +24,7 @@ test('the consumer in the containers is given what docker-compose.yml gives the 
   expect(existsSync(new URL(`${program}.ts`, root))).toBe(true)
 })
 
-test('the file for consumers on the host publishes what their command names', () => {
+test('the file for consumers on the host publishes the ports that their command uses', () => {
   const line = command('npm run --silent example:consumer -- --brokers localhost:9094')
   const { kafka, 'schema-registry': registry } = overrideFile.services
   const { KAFKA_ADVERTISED_LISTENERS: advertised = '' } = kafka.environment

@@ -15,12 +15,12 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 export const consumers = read('docs/consumers.md')
 export const composeFile = parse(read('docker-compose.yml'), { merge: true }) as ComposeFile
 
-/** The file for consumers on the host, as consumers.md has it. */
+/** The file for consumers on the host, from consumers.md. */
 export const overrideFile = parse(
   /```yaml\n(services:\n {2}kafka:[^]*?)```/.exec(consumers)?.[1] ?? '',
 ) as ComposeFile
 
-/** The command of consumers.md that begins so, in one line. */
+/** The command in consumers.md with this beginning, as one line. */
 export function command(begin: string): string {
   const lines = consumers.replaceAll(/ \\\n */g, ' ').split('\n')
   return lines.find((line) => line.startsWith(begin)) ?? ''

@@ -34,7 +34,7 @@ async function outputOf(command: string): Promise<string> {
   return stdout
 }
 
-test('docs/facts.md and the document of the API name the unit of every measurement that a rule compares', async () => {
+test('docs/facts.md and the OpenAPI document name the unit of every measurement that a rule compares', async () => {
   const sentence = /- `above`, `below` and `clear` are in the unit of the field.*?\n- /s.exec(
     page,
   )?.[0]
@@ -46,13 +46,13 @@ test('docs/facts.md and the document of the API name the unit of every measureme
   }
 })
 
-test('every command of docs/facts.md is run by a test', () => {
+test('a test runs every command of docs/facts.md', () => {
   const kinds = [/POST .*\/geofences/s, /POST .*\/rules/s, /after=start/, /after=MARK/, /stream/]
   const known = [...kinds, /example:consumer/]
   expect(commands.map((command) => known.find((kind) => kind.test(command)))).toEqual(known)
 })
 
-test('the commands of docs/facts.md make a geofence and a rule', async () => {
+test('the commands of docs/facts.md create a geofence and a rule', async () => {
   for (const command of commands.slice(0, 2)) {
     expect(JSON.parse(await outputOf(command))).toMatchObject({ success: true, code: 201 })
   }
@@ -74,12 +74,12 @@ test('the commands of docs/facts.md read the feed of facts, and wait for the nex
   expect(found.data.items.map(({ id }) => id)).toEqual([next.id])
 })
 
-test('the command of docs/facts.md follows the facts of the stream', async () => {
-  // The first line ends it.
+test('the command of docs/facts.md follows facts in the stream', async () => {
+  // It is stopped after the first line.
   expect(await outputOf(`${commands[4]!} | head -n 1`)).toMatch(/^retry: \d+/)
 })
 
-test('the command of docs/facts.md for Kafka is one of the example consumer', () => {
+test('the Kafka command in docs/facts.md is valid for the example consumer', () => {
   const [, args = ''] = commands[5]!.split(' -- ')
   expect(parseOptions(args.split(' '))).toMatchObject({ topic: 'gps.device-events' })
 })

@@ -14,7 +14,7 @@ const deviceOf = (id: string) =>
 type Publish = { readonly topic: string; readonly payload: string; readonly retain: boolean }
 
 await describeWith(['jinja'], 'the automation of Home Assistant', ({ jinja }) => {
-  /** As Home Assistant renders a template to text, with the filters that it adds. */
+  /** Renders a template to text as Home Assistant does, with its additional filters. */
   function render(template: string, values: object): string {
     const program = `import hashlib, json, re, sys
 from jinja2 import Environment
@@ -38,7 +38,7 @@ print(env.from_string(template).render(values), end="")`
       readonly data?: Publish
     }[]
   }
-  /** The messages it publishes for a body, by topic. */
+  /** The messages published for a body, by topic. */
   function published(json: object): Record<string, unknown> {
     const trigger = { json }
     const device = render(actions[0]!.variables!.device, { trigger })
@@ -52,7 +52,7 @@ print(env.from_string(template).render(values), end="")`
     )
   }
 
-  test('a position announces a device tracker and sets where it is, so Home Assistant knows the zone', () => {
+  test('a position announces a device tracker and sets its coordinates, so Home Assistant knows the zone', () => {
     const data = {
       deviceId: 'Van 7',
       latitude: 52.5,
@@ -80,21 +80,21 @@ print(env.from_string(template).render(values), end="")`
     })
   })
 
-  test('devices whose ids differ in signs or capitals are different trackers', () => {
+  test('devices whose ids differ in symbols or case are different trackers', () => {
     const ids = ['van-1', 'van 1', 'Van_1', '车', '車']
     const topics = ids.map((deviceId) =>
       Object.keys(published({ type: 'position', data: { deviceId, latitude: 1, longitude: 2 } })),
     )
     expect(new Set(topics.flat()).size).toBe(2 * ids.length)
-    // As MQTT discovery takes them.
+    // In the form that MQTT discovery accepts.
     for (const topic of topics.flat()) expect(topic).toMatch(/^[a-zA-Z0-9_/-]+$/)
   })
 
-  test('no position is dropped because ten are waiting', () => {
+  test('no position is dropped while ten are waiting', () => {
     expect([mode, max]).toEqual(['queued', 1_000])
   })
 
-  test('a position without accuracy is one of 0 m, and a test is ignored', () => {
+  test('a position without accuracy gets 0 m, and a test is ignored', () => {
     const data = { deviceId: 'tug', latitude: 1, longitude: 2 }
     expect(published({ type: 'position', data })[`gps/${deviceOf('tug')}/attributes`]).toEqual({
       latitude: 1,

@@ -22,13 +22,13 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<string, string>
 }
 
-test.each(documents)('%s leads to files and headings that exist', (document) => {
+test.each(documents)('the links of %s lead to existing files and headings', (document) => {
   const links = [...textOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
   const own = links.filter((link) => !/^(https?|mailto):/.test(link))
   expect(own.filter((link) => !exists(document, link))).toEqual([])
 })
 
-test.each(documents)('%s names scripts of package.json', (document) => {
+test.each(documents)('%s names only existing scripts of package.json', (document) => {
   const named = [
     ...textOf(document).matchAll(/\bnpm (?:run (?:-s |--silent )?([a-z:-]+)|(start|test)\b)/g),
   ]
@@ -55,7 +55,7 @@ function exists(document: string, link: string): boolean {
   return heading === undefined || headingsOf(target).includes(heading)
 }
 
-/** The headings of a document as GitHub makes anchors of them. */
+/** The anchors that GitHub derives from a document's headings. */
 function headingsOf(document: string): string[] {
   const text = textOf(document).replaceAll(/```[\s\S]*?```/g, '')
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>

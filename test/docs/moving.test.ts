@@ -5,7 +5,7 @@ import { importHistory } from '../../commands/import/import-history.ts'
 import { parseOptions } from '../../commands/import/options.ts'
 import { ImportTally } from '../../commands/import/tally.ts'
 
-/** A file like each that the document names. */
+/** An example of each file that the document names. */
 const FILES: Readonly<Record<string, string>> = {
   'devices.json': 'histories/traccar-devices.json',
   'positions-*.json.gz': 'histories/traccar-positions.json',
@@ -31,7 +31,7 @@ const FILES: Readonly<Record<string, string>> = {
 const moving = readFileSync('docs/moving.md', 'utf8')
 const commands = [...moving.matchAll(/^npm run import -- (.+)$/gm)].map(([, line = '']) => line)
 
-test.each(commands)('the line of moving.md with %s imports such a file', async (line) => {
+test.each(commands)('the command in moving.md with %s imports such a file', async (line) => {
   const words = line
     .split(' ')
     .map((word) => (word in FILES ? join('test', 'fixtures', FILES[word] ?? '') : word))
@@ -43,7 +43,7 @@ test.each(commands)('the line of moving.md with %s imports such a file', async (
   expect(tally.accepted).toBeGreaterThan(0)
 })
 
-test('every file named here is one that moving.md names', () => {
+test('moving.md names every file of this test', () => {
   const words = new Set(commands.join(' ').split(' '))
   expect(Object.keys(FILES).filter((file) => !words.has(file))).toEqual([])
 })

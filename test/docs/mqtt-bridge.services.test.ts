@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
 const [, bridge = ''] = /```mjs\n([^]*?)```/.exec(page) ?? []
 
-/** A broker that prints each message of a client as a line of JSON. */
+/** A broker that prints each client message as a line of JSON. */
 const BROKER = `
 import { createServer } from 'node:net'
 import { Aedes } from 'aedes'
@@ -64,7 +64,7 @@ await describeWith(['mqtt'], 'the MQTT bridge of docs/webhooks.md', ({ mqtt }) =
     return started
   }
 
-  /** The messages about devices, once the broker has printed as many. */
+  /** The messages about devices, once the broker has printed this many. */
   async function published(count: number): Promise<readonly unknown[]> {
     const lines = () =>
       broker
@@ -102,12 +102,12 @@ await describeWith(['mqtt'], 'the MQTT bridge of docs/webhooks.md', ({ mqtt }) =
     expect(await published(3)).toEqual([onFact('f-1'), onPosition('r-1'), onFact('f-3')])
   })
 
-  test('a request is answered only once the broker has its items', async () => {
+  test('a request gets its response only once the broker has its items', async () => {
     broker.process.kill()
     await broker.ended
     let isAnswered = false
     const answer = post(position('r-2'), 'r-2').finally(() => (isAnswered = true))
-    // It answers others meanwhile.
+    // It responds to others meanwhile.
     expect(await post(fact('f-4'), 'f-4', 'forged')).toBe(500)
     expect(isAnswered).toBe(false)
     broker = await startBroker()

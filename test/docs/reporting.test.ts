@@ -8,7 +8,7 @@ const page = readFileSync(new URL('../../docs/reporting.md', import.meta.url), '
 const good = { deviceId: 'van', latitude: 1, longitude: 2 }
 const read = (fields: object) => parsePositionReport({ ...good, ...fields }, { now: T0 })
 
-test('docs/reporting.md has the bounds of the fields', () => {
+test('docs/reporting.md states the bounds of the fields', () => {
   for (const name of ['latitude', 'longitude', 'altitude'] as const) {
     expect(page).toContain(`${name} ${RANGES[name].join(' to ')}`)
   }
@@ -16,7 +16,7 @@ test('docs/reporting.md has the bounds of the fields', () => {
   expect(page).toContain('accuracy and speed are 0 or\nmore')
 })
 
-test('docs/reporting.md says how times and null are taken', () => {
+test('docs/reporting.md explains how times and null are interpreted', () => {
   expect(read({ timestamp: '2025-06-01T12:00:00' })).toEqual(
     read({ timestamp: '2025-06-01T12:00:00Z' }),
   )

@@ -5,13 +5,13 @@ import { allTexts, userMessages, type UserMessage } from '../messages/user-messa
 const page = readFileSync(new URL('../../docs/troubleshooting.md', import.meta.url), 'utf8')
 const onPage = [...page.matchAll(/^\| +`([^`]+)`/gm)].map(([, message = '']) => message)
 
-/** Files whose failures end a start. */
+/** Files whose errors abort a start. */
 const START =
   /^(runtime\/listen|runtime\/sqlite|store\/retention|store\/mongo\/schema|embedded\/|projector\/same-log|event-log\/sqlite\/log-reader|admin-api\/app)/
-/** Answers about more than one field. */
+/** Responses about more than one field. */
 const ANSWERS =
   /^(ConfigError|unavailable|refuse|ApiFailure|ApiError '(UNAUTHORIZED|FORBIDDEN|RATE_LIMITED|PAYLOAD_TOO_LARGE|UNSUPPORTED_MEDIA_TYPE|SERVER_ERROR|CONFLICT)')/
-/** They come with a stop, or are the fault of a program that was written for nothing else. */
+/** Messages that occur during shutdown, or only after a programming error. */
 const NOT_FOR_USERS = [
   'CONNECT is not served',
   'this is no program: start embedded/main',

@@ -13,7 +13,7 @@ import { ownDirectory } from '../own-directory.ts'
 
 const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
 
-/** The page's example in a language. */
+/** The page's code example in a language. */
 function example(language: string): string {
   const code = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1]
   if (code === undefined) throw new Error(`the page has no ${language}`)
@@ -25,7 +25,7 @@ const secret = newSigningSecret()
 const secrets = [newSigningSecret(), secret]
 const good = () => signedHeaders(BODY, { id: 'fact-1', now: Date.now(), secrets })
 
-/** Requests to verify, and whether each is ours and recent. */
+/** Requests to verify, each with whether it is authentic and recent. */
 function cases() {
   return [
     { body: BODY, headers: good(), isOurs: true },
@@ -50,7 +50,7 @@ function has(command: string, ...args: string[]): boolean {
   }
 }
 
-test('the command of docs/webhooks.md makes a subscription', async () => {
+test('the command of docs/webhooks.md creates a subscription', async () => {
   const harness = await startAdmin()
   const { secret: key } = await harness.createKey({ scopes: ['admin'] })
   const command = example('sh')
@@ -61,8 +61,8 @@ test('the command of docs/webhooks.md makes a subscription', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ code: 201, data: { name: 'Office' } })
 })
 
-test('the example in JavaScript verifies', () => {
-  // It has one statement of its own: the rest is the library's name.
+test('the JavaScript example verifies requests', () => {
+  // Apart from the import it has one statement.
   expect(example('js')).toContain('new Webhook(secret).verify(body, headers)')
   for (const { body, headers, isOurs } of cases()) {
     const verify = () => new Webhook(secret).verify(body, headers)
@@ -135,7 +135,7 @@ func main() {
   expect(stdout.trim().split(/\s+/)).toEqual(['true', 'false', 'false', 'false'])
 })
 
-test('the serverless function refuses what is not ours, takes each item once, and answers after it', async () => {
+test('the serverless function rejects forged requests, handles each item once, and then responds', async () => {
   const directory = await ownDirectory()
   const modules = new URL('../../node_modules', import.meta.url)
   await symlink(modules, join(directory, 'node_modules'))

@@ -29,7 +29,7 @@ beforeEach(() => {
 
 afterEach(() => channel.port1.close())
 
-test('calls are answered by the other end, each its own', async () => {
+test('each call gets its result from the other thread', async () => {
   const [one, two] = await Promise.all([
     peer.call('double', new Map([['a', 1]])),
     peer.call('double', new Map([['a', 2]])),
@@ -37,7 +37,7 @@ test('calls are answered by the other end, each its own', async () => {
   expect([one.get('a'), two.get('a')]).toEqual([2, 4])
 })
 
-test.each([true, false])('a failure says whether a retry can help: %s', async (retriable) => {
+test.each([true, false])('a failure tells the caller whether to retry: %s', async (retriable) => {
   await expect(peer.call('refuse', retriable)).rejects.toMatchObject({
     name: 'DependencyError',
     message: 'the disk is full',
@@ -45,7 +45,7 @@ test.each([true, false])('a failure says whether a retry can help: %s', async (r
   })
 })
 
-test('a program error is no DependencyError', async () => {
+test('a programming error is not a DependencyError', async () => {
   const error = await peer.call('fail').catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ message: 'a fault of ours' })
   expect(error).not.toBeInstanceOf(DependencyError)
@@ -59,7 +59,7 @@ test('pending and later calls are rejected when the other thread ends', async ()
   await expect(peer.call('never')).rejects.toMatchObject(lost)
 })
 
-test('a worker thread that dies ends the process, and says why', async () => {
+test('a worker thread that dies ends the process and logs the reason', async () => {
   for (const [program, message] of [
     ['process.exit(0)', 'the worker thread has ended with code 0'],
     ['throw new Error("out of its depth")', 'out of its depth'],
@@ -77,7 +77,7 @@ test('a worker thread that dies ends the process, and says why', async () => {
   }
 })
 
-test('a worker thread that ends while the process stops is no failure', async () => {
+test('a worker thread that ends during shutdown is not a failure', async () => {
   const thread = new Worker('process.exit(0)', { eval: true })
   const lifecycle = {
     stopping: AbortSignal.abort(),
@@ -88,7 +88,7 @@ test('a worker thread that ends while the process stops is no failure', async ()
   await untilEnded(thread, { worker: peer, lifecycle })
 })
 
-test('frequent figures are printed immediately, then at their pace, and the last one too', () => {
+test('the first of many figures is printed immediately, the next at intervals, and always the last', () => {
   fakeTimers('performance', 'setTimeout')
   const told: number[] = []
   let said = 0

@@ -25,22 +25,22 @@ test.each([
   ],
   ['none of a tunnel', { tun0: [at('10.8.0.2')], eth0: [at('192.0.2.2')] }, '192.0.2.2'],
   ['none that no router gave', { en0: [at('169.254.3.4')], en1: [at('172.20.0.5')] }, '172.20.0.5'],
-])('phones get the address of the network: %s', (_, interfaces, address) => {
+])('phones get the LAN address: %s', (_, interfaces, address) => {
   expect(lanAddress(interfaces)).toBe(address)
 })
 
-test('without a network the start says what is missing', () => {
+test('without a network, the start reports that', () => {
   expect(() => lanAddress(LOOPBACK)).toThrow(
     '--lan needs a network: this computer has no address in one. Connect it, or start without --lan',
   )
 })
 
-test('an address that is reached already stays', () => {
+test('an address that already works is not replaced', () => {
   expect(atAddress('http://0.0.0.0:8081', '192.0.2.2')).toBe('http://192.0.2.2:8081')
   expect(atAddress('https://gps.example', '192.0.2.2')).toBe('https://gps.example')
 })
 
-test('the text leads to "Connect a device" and warns that nothing is encrypted', () => {
+test('the text links to "Connect a device" and warns that nothing is encrypted', () => {
   const text = lanWelcome('http://192.168.1.7:8081')
   expect(text).toContain('http://192.168.1.7:8081/connect')
   expect(text).toContain('plain HTTP')

@@ -11,7 +11,7 @@ const DRIVER = new URL('../../node_modules/@photostructure/sqlite/dist/index.mjs
 const FULL = 2
 const embedded = embeddedSuite()
 
-test('the log is written by the main thread alone, and each of its commits waits for the disk', async () => {
+test('only the main thread writes the log, and each commit waits for the disk', async () => {
   const notes = join(embedded.path, 'notes')
   const running = await embedded.start(
     {
@@ -60,13 +60,13 @@ onLinux(
     const tasks = `/proc/${running.pid}/task`
     const priorities = readdirSync(tasks).map((task) => getPriority(Number(task)))
     const least = 19
-    // Where the tests themselves have the least priority, all threads have it.
+    // If the tests run at the lowest priority, so do all threads.
     const others = own === least ? [] : [Math.min(least, own + 10)]
     expect(priorities.filter((priority) => priority !== own)).toEqual(others)
   },
 )
 
-test('a key revoked in the worker is refused by the main thread', async () => {
+test('the main thread rejects a key revoked in the worker', async () => {
   const running = await embedded.start(operatorEnv())
   const operator = await signIn(running.adminUrl)
   const { id, key } = await operator.createKey()
@@ -90,8 +90,8 @@ async function submit(ingestUrl: string, key: string, changes: object = {}): Pro
 }
 
 /**
- * A module that has the driver note of every database which thread opens it, whether that can write
- * it, and what each of its commits waits for.
+ * A module that makes the driver record, for every database, which thread opens it, whether it is
+ * writable, and what each commit waits for.
  */
 function watching(notes: string): string {
   const driver = `import { appendFileSync } from 'node:fs'

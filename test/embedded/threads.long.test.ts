@@ -15,7 +15,7 @@ const REPORT = { deviceId: 'tracker-1', latitude: 52.5, longitude: 13.4 }
 
 const embedded = embeddedSuite()
 
-test('data files are readable by their owner alone, including files that existed before', async () => {
+test('data files, including existing ones, are readable only by their owner', async () => {
   const data = join(embedded.path, 'data')
   mkdirSync(data)
   writeFileSync(join(data, 'copy-of-log.sqlite'), '')
@@ -31,7 +31,7 @@ test('data files are readable by their owner alone, including files that existed
   )
 })
 
-test('either API exports the metrics of both threads, each once', async () => {
+test('each API exports the metrics of both threads, without duplicates', async () => {
   const running = await embedded.start()
   await report(running)
   for (const url of [running.ingestUrl, running.adminUrl]) {
@@ -105,7 +105,7 @@ test('SIGTERM while an export goes out to a slow reader ends the process with co
     get(url, { headers: { Authorization: `Bearer ${key}` } }, resolve).on('error', reject)
   })
   expect(answer.statusCode).toBe(200)
-  // Not a byte of it is read, so that it cannot come to its end.
+  // None of it is read, so it cannot finish.
   running.process.kill('SIGTERM')
   expect(await running.ended).toBe(0)
   answer.on('error', () => undefined)
@@ -114,7 +114,7 @@ test('SIGTERM while an export goes out to a slow reader ends the process with co
   expect(answer.complete).toBe(false)
 })
 
-/** Positions of the account that has reported already, straight into the log. */
+/** Appends positions of the account that has already reported directly to the log. */
 async function appendPositions(deviceId: string, count: number): Promise<void> {
   const file = join(embedded.path, 'log.sqlite')
   const database = new DatabaseSync(file, { readOnly: true })
@@ -138,7 +138,7 @@ async function report({ ingestUrl, output }: Embedded): Promise<string> {
   return key
 }
 
-/** For NODE_OPTIONS: the program begins with this module. */
+/** For NODE_OPTIONS: the program loads this module first. */
 function imported(module: string): string {
   return `--import data:text/javascript,${encodeURIComponent(module)}`
 }

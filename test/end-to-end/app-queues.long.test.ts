@@ -9,13 +9,13 @@ import { operatorEnv, signIn } from '../deployments.ts'
 import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 
-/** How long the log takes nothing before the service is killed, which would wait longer for it. */
+/** How long the log accepts nothing before the kill; the service itself would wait longer. */
 const BLOCKED_MS = 1_000
 const SOON = { withinMs: 30_000 }
 
 const suite = embeddedSuite()
 
-test('the queues of all apps drain over a restart and a kill, with impossible points in them and answers lost', async () => {
+test("all apps' queues drain despite a restart, a kill, impossible points and lost responses", async () => {
   let started = suite.start(operatorEnv())
   const { adminUrl } = await started
   const { createKey } = await signIn(adminUrl)
@@ -41,7 +41,7 @@ test('the queues of all apps drain over a restart and a kill, with impossible po
     const begun = all.map(({ waiting }) => waiting())
     release()
     await eventually(() => all.some(({ waiting }, app) => waiting() < begun[app]!), SOON)
-    // So what comes now interrupts all of them.
+    // So the next fault interrupts all of them.
     expect(all.every(({ waiting }) => waiting() > 0)).toBe(true)
     const first = await started
     started = first.ended.then(() => suite.start(operatorEnv()))
@@ -52,7 +52,7 @@ test('the queues of all apps drain over a restart and a kill, with impossible po
     const log = new DatabaseSync(join(suite.path, 'log.sqlite'), { timeout: 5_000 })
     log.exec('BEGIN IMMEDIATE')
     await pause(BLOCKED_MS)
-    // Anything accepted since then is not on disk: none of it may have been acknowledged.
+    // Nothing accepted since then is on disk, so none of it may have been acknowledged.
     started = second.ended.then(() => {
       log.close()
       return suite.start(operatorEnv())

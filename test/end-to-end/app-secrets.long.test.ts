@@ -18,7 +18,7 @@ test('API keys never reach logs or files', async () => {
       [path, init] as const,
       ...misplaced(path, init, key),
     ])
-    // Together: each may wait for its rejection to be written.
+    // Concurrently: each may wait for its rejection to be written.
     const answers = sent.map(([path, init]) => fetch(running.ingestUrl + path, init))
     for (const { status } of await Promise.all(answers)) statuses.add(status)
   }
@@ -26,7 +26,7 @@ test('API keys never reach logs or files', async () => {
   running.process.kill('SIGTERM')
   expect(await running.ended).toBe(0)
 
-  // Neither is what is left of it without its ends: its checksum can be computed.
+  // Nor does the key without its ends: its checksum can be computed.
   const core = key.slice(4, -6)
   expect(running.output()).toContain('"msg":"request answered"')
   expect(running.output()).not.toContain(core)
@@ -34,7 +34,7 @@ test('API keys never reach logs or files', async () => {
   await expect(found).rejects.toMatchObject({ code: 1 })
 })
 
-/** Users' mistakes: the key appears in other places too, whole, in part or encoded. */
+/** Users' mistakes: the key in wrong places, whole, in part or encoded. */
 function misplaced(path: string, init: RequestInit, key: string): [string, RequestInit][] {
   const requests: [string, RequestInit][] = [
     [`${path}${path.includes('?') ? '&' : '?'}note=${key}&lat=${key}&device=x${key}`, init],

@@ -15,8 +15,8 @@ type Told = { readonly deviceId: string; readonly status?: string }
 const PROJECTED = { withinMs: 30_000, everyMs: 100 }
 
 /**
- * A day in the back office, on any log and store. `inForceWithinMs`: the time within which each of
- * its changes must be in force everywhere, where the machine has the time to keep it.
+ * A day in the back office, on any log and store. Each change must be in force everywhere within
+ * `inForceWithinMs`, unless the machine is overloaded.
  */
 export function backOfficeStories(
   mode: string,
@@ -50,7 +50,7 @@ export function backOfficeStories(
     const device = (deviceId: string) => admin.call<Device>('GET', `/devices/${deviceId}`)
     const refused = (status: number) => expect.stringContaining(`: ${status} `)
 
-    test('a report that a key may not make is refused, and listed with its reason', async () => {
+    test('a report that its key does not allow is rejected and listed with the reason', async () => {
       expect(await submit(tugs.key, { deviceId: 'car-1' })).toBe(403)
       expect(await submit(tugs.key, { deviceId: 'tug-1', latitude: 'north' })).toBe(400)
       const listed = await eventually(async () => {
@@ -65,7 +65,7 @@ export function backOfficeStories(
       expect(await items('/rejections?deviceId=tug-2')).toEqual([])
     })
 
-    test('a key that reports more than its own limit is asked to wait, and that is listed too', async () => {
+    test('a key that exceeds its limit is asked to wait, and that is listed too', async () => {
       const { id, key } = await admin.createKey({ name: 'slow', rateLimit: 1 })
       expect(await submit(key, { deviceId: 'tug-1' })).toBe(200)
       expect(await submit(key, { deviceId: 'tug-1' })).toBe(429)
@@ -77,7 +77,7 @@ export function backOfficeStories(
       await eventually(async () => (await submit(key, { deviceId: 'tug-1' })) === 200, inForce)
     })
 
-    test('a disabled device is refused by the ingest API, and taken again when enabled', async () => {
+    test('the ingest API rejects a disabled device, and accepts it again once enabled', async () => {
       await eventually(() => device('tug-1'), PROJECTED)
       await admin.call('PATCH', '/devices/tug-1', { disabled: true })
       await eventually(async () => (await submit(tugs.key, { deviceId: 'tug-1' })) === 403, inForce)
@@ -85,7 +85,7 @@ export function backOfficeStories(
       await eventually(async () => (await submit(tugs.key, { deviceId: 'tug-1' })) === 200, inForce)
     })
 
-    test('the stream has positions and statuses as they come, and resumes where it was cut', async () => {
+    test('the stream sends positions and statuses as they come, and resumes where it was interrupted', async () => {
       const url = `${service.adminUrl}/api/v1/stream`
       const headers = { Authorization: `Bearer ${service.key}` }
       const told = (source: EventSource, event: string) =>
@@ -113,7 +113,7 @@ export function backOfficeStories(
       expect(devices).toEqual(['ferry', 'ferry', 'ferry'])
     })
 
-    test('an erased device disappears before the call is answered, and starts afresh', async () => {
+    test('an erased device disappears before the call returns, and starts afresh', async () => {
       await submit(service.key, { deviceId: 'van' })
       await eventually(() => device('van'), PROJECTED)
       await admin.call('PATCH', '/devices/van', { name: 'Milk' })

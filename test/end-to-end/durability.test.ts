@@ -11,7 +11,7 @@ const NORMAL = 1
 const FULL = 2
 let commits: { file: string; synchronous: unknown; journal: unknown }[] = []
 
-/** The driver itself, noting at each commit what the connection that commits promises of it. */
+/** The real driver; records at each commit which durability its connection promises. */
 class WatchedDatabase extends DatabaseSync {
   override exec(sql: string): void {
     if (/^\s*COMMIT/i.test(sql)) {
@@ -63,7 +63,7 @@ test('every commit of the log waits for the disk', async () => {
   await log.close()
 })
 
-test('the accounts wait for the disk, the read models, made from the log, do not', async () => {
+test('writes of accounts wait for the disk; those of read models, derived from the log, do not', async () => {
   const store = openSqliteStore({ directory: directory() })
   commits = []
   await store.createAccount(account())

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import type { Embedded } from '../programs.ts'
 
-/** The variables that make the first operator. */
+/** The variables that create the first operator. */
 export const ADMIN = {
   ADMIN_EMAIL: 'ana@example.org',
   ADMIN_PASSWORD: 'correct horse battery staple',

@@ -34,7 +34,7 @@ const data = (...names: string[]) => join(directory(), 'data', ...names)
 const start = (env: Record<string, string> = {}, program = 'embedded/main') =>
   startProgram(program, { env: { DATA_DIR: data(), ...FREE_PORTS, ...env } })
 
-/** The reason that a program logs for its failed start, which is everything it logs with this level. */
+/** The reason that a program logs for its failed start: its only line at this level. */
 async function reasonOf(program: RunningProgram): Promise<string> {
   expect(await program.ended).toBe(1)
   const lines = program
@@ -51,7 +51,7 @@ async function reasonOf(program: RunningProgram): Promise<string> {
   return String(reason)
 }
 
-/** Runs a program on a terminal; its output with the terminal's line ends. */
+/** Runs a program on a terminal; returns its output with the terminal's line endings. */
 async function onTerminal(env: Record<string, string>) {
   const child = spawn(
     'script',
@@ -66,7 +66,7 @@ async function onTerminal(env: Record<string, string>) {
   return { code: await program.ended, output: program.output() }
 }
 
-/** Starts the service for a user who may not do what root may, on files of another user. */
+/** Starts the service as an unprivileged user, on files of another user. */
 function startUnprivileged(): RunningProgram {
   if (!isRoot) return start()
   const caps = '--bounding-set=-dac_override,-dac_read_search,-fowner'
@@ -83,7 +83,7 @@ function takeFrom(path: string): void {
   else chmodSync(path, 0o400)
 }
 
-/** The data of a service that has run and was stopped. */
+/** Data of a service that has run and stopped. */
 let stopped: string
 
 beforeAll(async () => {
@@ -99,7 +99,9 @@ function makeData(): void {
   cpSync(stopped, data(), { recursive: true })
 }
 
-/** Replaces a file of the data. SQLite would restore it from the write-ahead log that a stop may leave. */
+/**
+ * Replaces a file of the data. Otherwise SQLite would restore it from a leftover write-ahead log.
+ */
 function damage(name: string, content: string): void {
   for (const ending of ['-wal', '-shm']) rmSync(data(name + ending), { force: true })
   writeFileSync(data(name), content)
@@ -112,7 +114,7 @@ async function takenPort(): Promise<{ port: string; free: () => void }> {
 }
 
 describe('on a terminal', () => {
-  test('a start that fails says why in one line, whichever thread it fails in', async () => {
+  test('a failed start gives its reason in one line, whichever thread fails', async () => {
     makeData()
     damage('log.sqlite', 'no database')
     const damaged = await onTerminal({ DATA_DIR: data() })
@@ -136,7 +138,7 @@ describe('on a terminal', () => {
 })
 
 describe('the data directory', () => {
-  test('a folder that this user may not write is named, with its setting and the owner to give it', async () => {
+  test('a folder that this user may not write is named, with its setting and the required owner', async () => {
     mkdirSync(data())
     takeFrom(data())
     const reason = await reasonOf(startUnprivileged())
@@ -148,7 +150,7 @@ describe('the data directory', () => {
     expect(reason).toContain('or set DATA_DIR to another folder')
   })
 
-  test('a file in it that this user may not write is named, before another one is changed', async () => {
+  test('a file that this user may not write is named before any other is changed', async () => {
     makeData()
     takeFrom(data('accounts.sqlite'))
     const before = readFileSync(data('log.sqlite'))
@@ -158,7 +160,7 @@ describe('the data directory', () => {
     expect(readFileSync(data('log.sqlite'))).toEqual(before)
   })
 
-  test('a file in its place is named, with the setting', async () => {
+  test('a file in place of the folder is named, with the setting', async () => {
     writeFileSync(data(), '')
     const reason = await reasonOf(start())
     expect(reason).toBe(
@@ -181,7 +183,7 @@ describe('a damaged file', () => {
     ['read-models-1.sqlite', /remove this file, and it is made again from the log/],
     ['rejections.sqlite', /remove this file; only refused reports of the last 7 days are lost/],
     ['in-use.lock', /remove it, it holds no data/],
-  ])('%s is named, and what to do with it', async (name, remedy) => {
+  ])('%s is named, with what to do about it', async (name, remedy) => {
     makeData()
     damage(name, 'no database, but longer than a header '.repeat(200))
     const reason = await reasonOf(start())
@@ -189,13 +191,13 @@ describe('a damaged file', () => {
     expect(reason).toMatch(remedy)
   })
 
-  test('a file that ends too early is damaged', async () => {
+  test('a truncated file is reported as damaged', async () => {
     makeData()
     truncateSync(data('accounts.sqlite'), 8_192)
     expect(await reasonOf(start())).toContain(`${data('accounts.sqlite')} is damaged (`)
   })
 
-  test('read models that were removed are made again', async () => {
+  test('removed read models are rebuilt', async () => {
     makeData()
     writeFileSync(data('read-models-1.sqlite'), '')
     const running = start()
@@ -203,7 +205,7 @@ describe('a damaged file', () => {
   })
 })
 
-test('a file of a newer version is found before another one is migrated', async () => {
+test('a file of a newer version is detected before any other is migrated', async () => {
   makeData()
   const withVersion = (name: string, version: number) => {
     const file = new DatabaseSync(data(name))
@@ -217,7 +219,7 @@ test('a file of a newer version is found before another one is migrated', async 
   expect(readFileSync(data('log.sqlite'))).toEqual(before)
 })
 
-describe('a port that is taken is named with its setting', () => {
+describe('a port in use is named with its setting', () => {
   test.each([
     ['embedded/main', 'INGEST_PORT'],
     ['embedded/main', 'ADMIN_PORT'],
@@ -288,14 +290,14 @@ describe('the spool', () => {
   const spool = () => join(directory(), 'spool')
   const startIngest = () => start({ ...NOBODY, SPOOL_DIR: spool() }, 'ingest-api/main')
 
-  test('a file in the place of its folder is named, with the setting', async () => {
+  test('a file in place of the spool folder is named, with the setting', async () => {
     writeFileSync(spool(), '')
     expect(await reasonOf(startIngest())).toMatch(
       /is not a folder\): set SPOOL_DIR to another one$/,
     )
   })
 
-  test('a damaged file is kept: it may hold reports that were acknowledged', async () => {
+  test('a damaged file is not deleted: it may hold acknowledged reports', async () => {
     mkdirSync(spool())
     writeFileSync(join(spool(), 'spool.sqlite'), 'no database '.repeat(1_000))
     const reason = await reasonOf(startIngest())
@@ -303,7 +305,7 @@ describe('the spool', () => {
   })
 })
 
-test('a clock that is before this version was made is named, and the service starts', async () => {
+test('a clock earlier than this version is reported, and the service starts', async () => {
   const wrong = 'const { now } = Date; const back = now(); Date.now = () => now() - back'
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(wrong)}`
   const running = start({ NODE_OPTIONS })
@@ -313,7 +315,7 @@ test('a clock that is before this version was made is named, and the service sta
   )
 })
 
-test('an old Node is named before anything else, with the versions that work', async () => {
+test('an unsupported Node version is reported first, with the supported versions', async () => {
   const older = "Object.defineProperty(process.versions, 'node', { value: '18.20.8' })"
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(older)}`
   const program = start({ NODE_OPTIONS })

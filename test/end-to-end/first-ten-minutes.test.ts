@@ -16,7 +16,7 @@ function env(directory: string) {
   return { DATA_DIR: directory, INGEST_PORT: '0', ADMIN_PORT: '0' }
 }
 
-/** The lines of the welcome that are made to be pasted. */
+/** The lines of the welcome text that users paste. */
 function pasteable(output: string): string[] {
   return output.split('\n').filter((line) => line.startsWith('curl '))
 }
@@ -84,7 +84,7 @@ describe('a first start', () => {
     },
   )
 
-  test('a second program on the same data directory is refused in plain words', async () => {
+  test('a second program on the same data directory fails with a plain message', async () => {
     const second = startProgram('embedded/main', { env: env(path) })
     expect(await second.ended).toBe(1)
     expect(second.output()).toContain('set DATA_DIR to another folder')
@@ -101,7 +101,7 @@ describe('with ADMIN_EMAIL and ADMIN_PASSWORD', () => {
     running = await startEmbedded(await ownDirectory(), operator)
   })
 
-  test('nothing is generated, and that operator can sign in', async () => {
+  test('no password is generated, and that operator can sign in', async () => {
     expect(running.output()).not.toMatch(/gps_|horse/)
     const answer = await fetch(`${running.adminUrl}/api/v1/session`, {
       method: 'POST',
@@ -122,10 +122,10 @@ async function endsOn(signal: 'SIGTERM' | 'SIGINT', running: Embedded): Promise<
   expect(running.output()).toContain('"msg":"stopped"')
 }
 
-describe('a start of its own', () => {
+describe('a separate start', () => {
   const embedded = embeddedSuite()
 
-  test('the first secrets are shown once and reach no log line and no file', async () => {
+  test('the first secrets are printed once and reach no log line or file', async () => {
     const running = await embedded.start()
     const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running.output())?.[0])
     running.process.kill('SIGTERM')
@@ -143,7 +143,7 @@ describe('a start of its own', () => {
     expect(again.output()).not.toMatch(/gps_|password/i)
   })
 
-  test('--help says how it is configured, and any other argument is refused', async () => {
+  test('--help explains the configuration, and any other argument is rejected', async () => {
     const help = startProgram('embedded/main', { args: ['--help'], env: env(embedded.path) })
     expect(await help.ended).toBe(0)
     expect(help.output()).toContain('.env.example')
@@ -160,7 +160,7 @@ describe('a start of its own', () => {
     expect(program.output()).toMatch(/INGEST_PORT must be [^]*RETENTION_DAYS must be /)
   })
 
-  test('a SIGTERM for npm start itself ends the program too, cleanly', async () => {
+  test('a SIGTERM to npm start itself also ends the program cleanly', async () => {
     const npm = endedWithTheTests(
       spawn('npm', ['start'], {
         env: { ...process.env, ...env(embedded.path) },
@@ -173,7 +173,7 @@ describe('a start of its own', () => {
     expect(npm.output()).toContain('"msg":"stopped"')
   })
 
-  test('it continues after the reader of its output has gone, and stops on request', async () => {
+  test('the program continues after the reader of its output has gone, and stops on request', async () => {
     const port = await freePort()
     const program = 'echo $$ >&2; exec node scripts/run.mjs embedded/main'
     const shell = spawn('sh', ['-c', `sh -c '${program}' | head -n 1`], {

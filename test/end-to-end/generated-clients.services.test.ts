@@ -15,12 +15,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const LONG = 180_000
 const GENERATORS = ['python', 'go', 'typescript-fetch'] as const
 const APIS = ['gpsingest', 'gpsadmin'] as const
-/** A run of seconds ends before thorough compiling pays. */
+/** Runs of a few seconds end before optimized compilation pays off. */
 const SHORT_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 /**
- * Clients as others make them from the documents that are served: each reports, and reads its device.
- * A generator may refuse a valid document, or write code from it that does not compile.
+ * Clients as users generate them from the served documents: each reports, then reads its device. A
+ * generator may reject a valid document, or generate code that does not compile.
  */
 await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerator }) => {
   let folder: string
@@ -44,8 +44,8 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   }, LONG)
 
   /**
-   * In one process, because each would take seconds to start. One after another, because generators share settings:
-   * two at a time once left an API out.
+   * In one process, because each takes seconds to start. Sequentially, because generators share
+   * settings: two at a time once omitted an API.
    */
   async function generateAll(): Promise<void> {
     const configs = GENERATORS.flatMap((generator) => APIS.map((api) => ({ generator, api })))
@@ -66,7 +66,7 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
     await run('java', [...SHORT_JVM, ...batch, ...(await Promise.all(files))])
   }
 
-  /** Reports a position and reads its device, once it is there; each with the generated client. */
+  /** Reports a position, then reads its device once it exists, with the generated clients. */
   async function reportsAndReads(deviceId: string, program: string, args: string[]) {
     const sent = await run(program, [...args, 'report'], { env })
     expect(sent.trim()).toMatch(/^[0-9A-Z]{26}$/)
@@ -119,9 +119,7 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   )
 })
 
-/**
- * The output of a program; if it fails, its output is the message, as compilers print faults there.
- */
+/** A program's output. If it fails, the error has that output, where compilers print errors. */
 async function run(
   program: string,
   args: string[],
@@ -135,7 +133,7 @@ async function run(
   return stdout
 }
 
-/** The generated code reads a choice of schemas, such as a geofence's shape, with this package. */
+/** The generated code needs this package to read a union, such as a geofence's shape. */
 const GO_VALIDATOR = 'gopkg.in/validator.v2@v2.0.1'
 
 const PYTHON = `import os, sys

@@ -24,7 +24,7 @@ await describeWith(['ownKafka'], 'a broker that asks for TLS and a sign-in', ({ 
     await broker?.kill()
   })
 
-  /** Starts an ingest API as the variables say and gives its address. */
+  /** Starts an ingest API with these variables and returns its address. */
   async function start(changes: Record<string, string>): Promise<string> {
     running?.process.kill('SIGKILL')
     running = startProgram('ingest-api/main', {
@@ -35,7 +35,7 @@ await describeWith(['ownKafka'], 'a broker that asks for TLS and a sign-in', ({ 
         KAFKA_SASL_USERNAME: security.username,
         KAFKA_SASL_PASSWORD: security.password,
         NODE_EXTRA_CA_CERTS: security.certificateFile,
-        // Readiness to append needs no store, and none is there.
+        // Readiness to append needs no store, so there is none.
         MONGODB_URL: 'mongodb://127.0.0.1:9',
         ...changes,
       },
@@ -54,7 +54,7 @@ await describeWith(['ownKafka'], 'a broker that asks for TLS and a sign-in', ({ 
     },
   )
 
-  test('a wrong password keeps it from being ready, which says why and not with what', async () => {
+  test('with a wrong password the service is not ready and gives the reason without the password', async () => {
     const password = 'not-the-secret'
     const url = await start({
       KAFKA_SASL_MECHANISM: 'scram-sha-256',

@@ -2,7 +2,7 @@ import type { RunningProgram } from '../running-programs.ts'
 
 export type LogLine = Readonly<Record<string, unknown>>
 
-/** The lines that a program has logged so far. */
+/** The lines logged by a program so far. */
 export function logLines(program: RunningProgram): LogLine[] {
   return program
     .output()

@@ -12,7 +12,7 @@ const POINTS = 30_000
 const MEASURED = { accuracy: 4.25, altitude: -3.5, speed: 1.1, heading: 359.9, battery: 0.07 }
 const ATTRIBUTES = { ignition: true, note: '=1;+2', tank: 0.1, alarm: '7', time: '12.5', ele: '' }
 const AT = { timestamp: '2024-01-01T00:00:00.000Z' }
-/** Texts that spreadsheets would take for formulas, and others like those that protect them. */
+/** Texts that spreadsheets would treat as formulas, and texts that look like guarded ones. */
 const DEVICES = ['van', '=1+1', "'=1", 'a;=b', "a;'=b", "'a", '-5', '@x', 'ü;＝"1"']
 
 describe('moving in', () => {
@@ -51,7 +51,7 @@ describe('moving in', () => {
     return answer.text()
   }
 
-  test('killed in the middle and started again, an import stores each distinct point once', async () => {
+  test('an import killed halfway and restarted stores each distinct point once', async () => {
     const reader = adminReader(to)
     const stored = async () =>
       (await reader.devices()).find(({ deviceId }) => deviceId === 'phone')?.reportCount ?? 0
@@ -147,7 +147,7 @@ describe('moving in', () => {
   )
 })
 
-/** A record without what an import cannot keep. */
+/** A record without the fields that an import cannot preserve. */
 function compared(record: object): object {
   return { ...record, recordId: undefined, receivedAt: undefined, imported: undefined }
 }

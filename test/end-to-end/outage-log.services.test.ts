@@ -18,7 +18,7 @@ const BEGINS = /unavailable; retrying$/
 const IS_OVER = /available again$/
 
 await describeWith(['ownKafka', 'ownMongodb'], 'an outage in the middle', (services) => {
-  /** The lines of each part, in the order of `PARTS`, from the outage on. */
+  /** Each part's lines since the outage began, in the order of `PARTS`. */
   let logged: LogLine[][]
 
   beforeAll(async () => {
@@ -50,7 +50,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'an outage in the middle', (servi
     '%s logs one line when it begins and one when it is over, for each server',
     (_name, part) => {
       const lines = logged[part] ?? []
-      // A long one is repeated once a minute, with its duration.
+      // A long outage is logged once a minute, with its duration.
       const severe = lines
         .filter(({ level, seconds }) => Number(level) >= 40 && seconds === undefined)
         .map(({ variable, msg }) => `${String(variable)}: ${String(msg)}`)
@@ -63,7 +63,10 @@ await describeWith(['ownKafka', 'ownMongodb'], 'an outage in the middle', (servi
   )
 })
 
-/** Starts a part and waits until it is ready; `logs` calls it until it has logged a message so often. */
+/**
+ * Starts a part and waits until it is ready; `logs` calls it until it has logged a message this
+ * many times.
+ */
 async function startPart(
   [part, what]: (typeof PARTS)[number],
   env: Readonly<Record<string, string>>,
@@ -74,7 +77,7 @@ async function startPart(
   const lines = () => logLines(running)
 
   async function call(): Promise<void> {
-    // A key that is not known is looked up in the store.
+    // An unknown key is looked up in the store.
     const headers = { Authorization: `Bearer ${newApiKey()}` }
     await Promise.all([
       fetch(`${url}/readyz`),

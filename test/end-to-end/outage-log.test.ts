@@ -7,16 +7,16 @@ import { startProgram } from '../programs.ts'
 import type { RunningProgram } from '../running-programs.ts'
 import { logLines } from './log-lines.ts'
 
-/** The attempts that a program makes, as it logs them for debugging. */
+/** A program's attempts, from its debug log. */
 const TRIED = [
   /"msg":"event log not ready yet; retrying"/g,
   /"msg":"could not prepare MongoDB; retrying/g,
 ]
 const TIMES = 3
-/** Each attempt waits for as long as it may. */
+/** Each attempt waits for its whole time limit. */
 const TIMES_SILENT = 1
 
-/** Accepts connections and says nothing. */
+/** Accepts connections and never responds. */
 async function silentPort(): Promise<string> {
   const server = createServer((socket) => socket.on('error', () => undefined))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -35,7 +35,7 @@ const STARTS = [
   ['projector/main', 'a port that says nothing', silentPort, /time|no answer/i],
 ] as const
 
-/** They wait beside each other. */
+/** They wait concurrently. */
 const started: RunningProgram[] = []
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { ADMIN, report, signIn } from './embedded-calls.ts'
 const suite = embeddedSuite()
 const GEOFENCES = 10_000
 
-test('with 10 000 geofences around one place npm start lives and starts again, and reports are readable within 2 s', async () => {
+test('with 10 000 geofences around one point, npm start runs and restarts, and reports are readable within 2 s', async () => {
   let service = await suite.start(ADMIN)
   let ask = await signIn(service)
   const { key } = await ask('POST', '/keys', { name: 'trackers' })
@@ -31,7 +31,7 @@ test('with 10 000 geofences around one place npm start lives and starts again, a
   await service.ended
   service = await suite.start(ADMIN)
   ask = await signIn(service)
-  // All geofences are read before anything is judged: on a busy machine this takes longer.
+  // All geofences are read before anything is judged, which takes longer on a busy machine.
   await reads('tug', 30_000)
   await reads('bus')
   expect(mostMemoryOf(service)).toBeLessThan(600 * 2 ** 20)
@@ -44,7 +44,7 @@ function circle(n: number) {
   return { type: 'Feature', geometry, properties: { name: `Zone ${n}`, radius: 100 + n } }
 }
 
-/** The most that the process has held, in bytes. */
+/** The process's peak memory, in bytes. */
 function mostMemoryOf({ process: child }: Embedded): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
   const kib = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1])

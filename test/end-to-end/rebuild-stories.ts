@@ -4,7 +4,7 @@ import { expectExactlyOnce } from '../faults/invariants.ts'
 import { acceptsAgain, devicesOf, startLoad, type Load } from '../faults/load.ts'
 import type { RunningProgram } from '../running-programs.ts'
 
-/** A running service and how `npm run rebuild` is started on its data. */
+/** A running service, and how to start `npm run rebuild` on its data. */
 export type Rebuildable = {
   readonly ingestUrl: string
   readonly adminUrl: string
@@ -29,7 +29,9 @@ export function rebuildStories(
       beating.push(keepBeating(service, devicesOf(load)))
       return load
     }
-    /** Each device's last report is a position: its record shows when it was last seen. */
+    /**
+     * Each device's last report is a position, so its record shows when the device was last seen.
+     */
     const stopLoad = async (load: Load) => {
       for (const beats of beating) await beats.stop()
       await acceptsAgain(load)
@@ -52,7 +54,7 @@ export function rebuildStories(
       await eventually(() => load.acknowledged.length > before + 100, { withinMs: 60_000 })
       await stopLoad(load)
 
-      // Where its hold is a lease, the killed one counts as under way for a while.
+      // If rebuilds hold a lease, the killed one counts as running until it expires.
       const next = await eventually(
         async () => {
           const refused = service.rebuild('--force')
@@ -94,7 +96,7 @@ async function expectSwitched(rebuild: RunningProgram, text: string): Promise<vo
   ])
 }
 
-/** Heartbeats of devices, one after the other. */
+/** Sends heartbeats of devices sequentially. */
 function keepBeating(
   { ingestUrl, key }: Pick<Rebuildable, 'ingestUrl' | 'key'>,
   devices: readonly string[],
@@ -119,7 +121,7 @@ function keepBeating(
   }
 }
 
-/** Reads acknowledged records over and over; one that was there once has to be there for good. */
+/** Reads acknowledged records repeatedly; once visible, a record must stay visible. */
 function keepReading(
   service: Pick<Rebuildable, 'adminUrl' | 'key'>,
   acknowledged: () => readonly { recordId: string; deviceId: string }[],

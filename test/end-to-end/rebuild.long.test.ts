@@ -52,7 +52,7 @@ describe('npm run rebuild', () => {
     return readdirSync(directory).filter((name) => /^read-models-\d+\.sqlite$/.test(name))
   }
 
-  test('killed in the middle it leaves the old read models in use, and can be started again', async () => {
+  test('killed halfway, it leaves the old read models in use and can be restarted', async () => {
     const killed = rebuild()
     await eventually(() => existsSync(join(directory, 'read-models-2.sqlite')), {
       withinMs: 60_000,
@@ -82,7 +82,7 @@ describe('npm run rebuild', () => {
     expect(generations()).toEqual(['read-models-3.sqlite'])
   })
 
-  test('interrupted it says that nothing has changed', async () => {
+  test('interrupted, it says that nothing has changed', async () => {
     const stopped = rebuild()
     await eventually(() => stopped.output().includes('building generation 4'), { withinMs: 60_000 })
     stopped.process.kill('SIGINT')
@@ -91,7 +91,7 @@ describe('npm run rebuild', () => {
     expect(generations()).toEqual(['read-models-3.sqlite'])
   })
 
-  test('a second one at the same time is refused', async () => {
+  test('a concurrent second rebuild is rejected', async () => {
     const first = rebuild()
     await eventually(() => first.output().includes('building generation'), { withinMs: 60_000 })
     const second = rebuild()

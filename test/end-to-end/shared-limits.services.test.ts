@@ -9,7 +9,7 @@ import { urlOfDatabase } from '../store/mongo/database.ts'
 await describeWith(['kafka', 'mongodb'], 'two ingest APIs', ({ kafka, mongodb }) => {
   afterAll(endPrograms)
 
-  test('two ingest APIs count together what a key and a device may send, with RATE_LIMIT_STORE=mongodb', async () => {
+  test('with RATE_LIMIT_STORE=mongodb, two ingest APIs share the limits of keys and devices', async () => {
     const env = {
       ...operatorEnv(),
       KAFKA_BROKERS: kafka.brokers.join(','),
@@ -27,7 +27,7 @@ await describeWith(['kafka', 'mongodb'], 'two ingest APIs', ({ kafka, mongodb })
     const urls = await Promise.all(ingests.map((ingest) => listens(ingest, 'ingest API')))
     await Promise.all(urls.map(ready))
 
-    // Where MongoDB takes long to answer, as on a busy machine, each counts by itself for a while.
+    // While MongoDB is slow to respond, as on a busy machine, each counts separately.
     let rounds = 0
     const countTogether = async () => {
       const { key } = await operator.createKey()

@@ -10,7 +10,7 @@ import { urlOfDatabase } from '../store/mongo/database.ts'
 import { flakyProxy, type FlakyProxy, type Mode } from '../store/mongo/flaky-proxy.ts'
 
 const DEADLINE_MS = 10_000
-/** How a request begins, in BSON, that removes records. */
+/** The first bytes, in BSON, of a request that deletes records. */
 const REMOVES_RECORDS = '\u0002delete\0\u000d\0\0\0positions_g1\0'
 
 await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
@@ -24,7 +24,7 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
     await proxy?.close()
   })
 
-  /** The three services, in use; `report` gives the status of one more report. */
+  /** The three services under load; `report` sends another report and returns its status. */
   async function start({ removalHangs = false } = {}) {
     const { brokers, topicPrefix } = services.kafka
     const mongo = await flakyProxy(mongodbUrl)
@@ -55,7 +55,7 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
     return { mongo, report }
   }
 
-  /** Sends SIGTERM to all; gives how each ended, and after how long. */
+  /** Sends SIGTERM to all; returns how each ended, and after how long. */
   function stop() {
     const begun = performance.now()
     return Promise.all(
@@ -73,7 +73,7 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
       const { mongo, report } = await start()
       expect(await report('tracker-1')).toBe(200)
       await mongo.become(mode)
-      // The projector now has a batch in hand that it cannot store.
+      // The projector now has a batch that it cannot store.
       await eventually(async () => (await report('tracker-2')) === 200)
       if (mode === 'refuse') {
         const [, projector] = programs
@@ -108,7 +108,7 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
 })
 
 await describeWith(['ownKafka', 'mongodb'], 'SIGTERM', ({ ownKafka, mongodb }) => {
-  test('the ingest API exits with 0 within the deadline while Kafka is away and reports are refused', async () => {
+  test('the ingest API exits with 0 within the deadline while Kafka is unavailable and reports are rejected', async () => {
     const kafka = await ownKafka()
     const env = {
       ...operatorEnv(),
@@ -124,7 +124,7 @@ await describeWith(['ownKafka', 'mongodb'], 'SIGTERM', ({ ownKafka, mongodb }) =
     const adminUrl = await listens(startProgram('admin-api/main', { env }), 'admin API')
     for (const url of [ingestUrl, adminUrl]) await ready(url)
     const key = await createKey(adminUrl)
-    // An app gets its answer once it is durable why its report was refused.
+    // An app gets its response once its report's rejection is durable.
     const refused = async () => {
       const answer = await fetch(`${ingestUrl}/api/v1/senders/owntracks`, {
         method: 'POST',

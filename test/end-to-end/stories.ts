@@ -12,7 +12,10 @@ import { pointsOf, tracks, type WrittenPoint } from '../recorded-tracks.ts'
 export function deploymentStories(mode: string, start: () => Promise<Deployment>): void {
   describe(`${mode}: recorded tracks`, () => {
     let service: Deployment
-    /** As far as the feed of facts was read, and the device of each fact's id. A feed may show a fact twice. */
+    /**
+     * The position in the feed of facts, and each fact's device by fact id. A feed may show a fact
+     * twice.
+     */
     let mark = 'start'
     const online = new Map<string, string>()
 
@@ -46,7 +49,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
       )
     }
 
-    test('the service says its version', async () => {
+    test('the service reports its version', async () => {
       const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
       const { version } = JSON.parse(file) as { version: string }
       const answer = await fetch(`${service.ingestUrl}/`)
@@ -92,11 +95,11 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
       expect([...online.values()].sort()).toEqual([...wanted].sort())
     })
 
-    test('the same files sent again add no record, also after a restart', async () => {
+    test('resending the same files adds no record, even after a restart', async () => {
       const before = await Promise.all((await adminReader(service).devices()).map(withHistory))
       service = await service.restart()
       await simulate('--times', 'original', ...tracks.flatMap((file) => ['--gpx', file]))
-      // One report that is new is behind all the repeats of its device: when it is there, they were.
+      // A new report follows all of its device's repeats: once it is stored, they were processed.
       const last = { deviceId: 'after-all', latitude: 1, longitude: 2 }
       await submitTo(service.ingestUrl, service.key, last)
       await eventually(() => adminReader(service).device('after-all'), { withinMs: 60_000 })

@@ -14,7 +14,7 @@ await describeWith(['kafka', 'mongodb'], 'two deliverers on Kafka and MongoDB', 
     for (const end of ends.reverse()) await end()
   })
 
-  test('every fact and position arrives in order, also while each deliverer is killed in turn; repeats have the same id', async () => {
+  test('every fact and position arrives in order while each deliverer is killed in turn; repeats have the same id', async () => {
     const { brokers, topicPrefix } = services.kafka
     const mongodbUrl = urlOfDatabase(services.mongodb.url, services.mongodb.database)
     const env = {
@@ -62,7 +62,7 @@ await describeWith(['kafka', 'mongodb'], 'two deliverers on Kafka and MongoDB', 
     await eventually(() => new Set(idsOf('positions')).size === 30, { withinMs: 120_000 })
     await eventually(() => new Set(idsOf('facts')).size === 10, { withinMs: 60_000 })
     expect([...new Set(idsOf('positions'))].sort()).toEqual([...recordIds].sort())
-    // Each of the three that were killed repeats its request under way at most.
+    // Each of the three killed deliverers repeats at most the request in flight.
     expect(idsOf('positions').length).toBeLessThanOrEqual(33)
     expect(idsOf('facts').length).toBeLessThanOrEqual(13)
     for (let n = 0; n < 10; n += 1) {

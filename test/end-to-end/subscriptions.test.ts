@@ -11,7 +11,7 @@ const ENV = {
   WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
 }
 
-test('npm start delivers facts to a webhook, and continues after kill -9: none is lost, and a repeat has the same id', async () => {
+test('npm start delivers facts to a webhook and continues after kill -9: none is lost, and a repeat has the same id', async () => {
   const receiver = await startReceiver()
   let service = await suite.start(ENV)
   const ask = await signIn(service)
@@ -40,7 +40,7 @@ test('npm start delivers facts to a webhook, and continues after kill -9: none i
     idsOf.set(json.data['deviceName'] as string, ids.add(json.data['id']))
   }
   expect([...idsOf.values()].map(({ size }) => size)).toEqual(names.map(() => 1))
-  // At most the request that was under way is repeated.
+  // At most the request in flight is repeated.
   expect(facts().length).toBeLessThanOrEqual(names.length + 1)
   const webhook = new Webhook(String(made['secret']))
   for (const { body, headers } of receiver.received) {
@@ -48,7 +48,7 @@ test('npm start delivers facts to a webhook, and continues after kill -9: none i
   }
 })
 
-test('no log line at any level, metric, audit entry or answer has a secret of a target that fails, of any kind', async () => {
+test('no log line, metric, audit entry or response has a secret of a failing target of any kind', async () => {
   const { url } = await startReceiver(({ path, headers }) => (response) => {
     response.writeHead(500).end(`Cannot POST ${path} ${JSON.stringify(headers)}`)
   })

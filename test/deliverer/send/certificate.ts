@@ -1,4 +1,4 @@
-/** A certificate that nobody has signed, for 127.0.0.1. */
+/** A self-signed certificate for 127.0.0.1. */
 export const CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgM4ykGOiZieepTxGs

@@ -43,7 +43,7 @@ async function listen(server: Server | TcpServer): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A receiver, and the requests that have reached it. */
+/** A receiver and the requests that it got. */
 async function receiver(answer: RequestListener) {
   const requests: string[] = []
   const port = await listen(
@@ -58,7 +58,7 @@ async function receiver(answer: RequestListener) {
 const post = (made: HttpClient, url: string) => made.post({ url, headers: { a: 'b' }, body: '{}' })
 
 describe('answers', () => {
-  test('a receiver gets the headers and the body; status and beginning of its answer come back', async () => {
+  test('a receiver gets headers and body; the status and start of its response are returned', async () => {
     const seen: unknown[] = []
     const { url } = await receiver((request, response) => {
       let body = ''
@@ -73,7 +73,7 @@ describe('answers', () => {
     expect(answer).toMatchObject({ status: 503, retryAfterMs: 7_000, text: 'ü'.repeat(512) })
   })
 
-  test('a redirect is an answer and is not followed', async () => {
+  test('a redirect is returned, not followed', async () => {
     const other = await receiver((_request, response) => response.end())
     const { url } = await receiver((_request, response) =>
       response.writeHead(302, { location: other.url }).end(),
@@ -88,7 +88,7 @@ describe('answers', () => {
     ['/users/sign_in?from=%2Fhook%2Fs3cret', 'ORIGIN/users/sign_in'],
     ['//me:pw@other.example:8443/hooks/9f3b2c7d1e#x', 'https://other.example:8443/hooks/…'],
     ['https://other.example', 'https://other.example/'],
-  ])('a redirect to %s says where it leads, without secrets', async (location, shown) => {
+  ])('a redirect to %s is reported with its target, without secrets', async (location, shown) => {
     const { url } = await receiver((_request, response) =>
       response.writeHead(308, { location: location.replace(/^\/\//, 'https://') }).end(),
     )
@@ -110,7 +110,7 @@ describe('answers', () => {
     },
   )
 
-  test('only the beginning of an endless answer is kept, and the connection is closed', async () => {
+  test('only the start of an endless response is read, and the connection is closed', async () => {
     let isClosed = () => {}
     const closed = new Promise<void>((resolve) => (isClosed = resolve))
     const { url } = await receiver((_request, response) => {
@@ -143,7 +143,7 @@ describe('answers', () => {
         '00 OK\r\ncontent-length: 0\r\n\r\n',
       ],
     ],
-  ])('a receiver that first answers %s has taken the request, each time', async (_what, parts) => {
+  ])('a receiver that first responds %s has accepted each request', async (_what, parts) => {
     let connections = 0
     const port = await listen(
       createTcpServer({ noDelay: true }, (socket) => {
@@ -158,11 +158,11 @@ describe('answers', () => {
     const url = `http://127.0.0.1:${port}/`
     expect(await post(made, url)).toMatchObject({ status: 200 })
     expect(await post(made, url)).toMatchObject({ status: 200 })
-    // The connection is kept for the next request.
+    // The connection is reused for the next request.
     expect(connections).toBe(1)
   })
 
-  test('a receiver that asks for the body with 100 Continue, as frameworks do, has taken it', async () => {
+  test('a receiver that sends 100 Continue, as frameworks do, has accepted the request', async () => {
     const { url } = await receiver((request, response) => {
       response.writeContinue()
       request.resume().on('end', () => response.writeHead(204).end())
@@ -170,7 +170,7 @@ describe('answers', () => {
     expect(await post(client(), url)).toMatchObject({ status: 204 })
   })
 
-  test('interim answers are passed over, but not without end', async () => {
+  test('interim responses are skipped, up to a limit', async () => {
     const polite = await receiver((_request, response) => {
       for (let n = 0; n < 5; n += 1) response.writeEarlyHints({ link: '</a>; rel=preload' })
       response.writeProcessing()
@@ -193,7 +193,7 @@ describe('answers', () => {
     await closed
   })
 
-  test('an answer that breaks off after its status counts', async () => {
+  test('a response aborted after its status counts', async () => {
     const { url } = await receiver((_request, response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('half', () => response.destroy())
@@ -201,7 +201,7 @@ describe('answers', () => {
     expect(await post(client(), url)).toMatchObject({ status: 200 })
   })
 
-  test('a receiver that never answers, or closes the connection, has failed', async () => {
+  test('a receiver that never responds, or closes the connection, has failed', async () => {
     const silent = await receiver(() => undefined)
     const answer = await post(client({ answersWithinMs: 200 }), silent.url)
     expect(answer).toMatchObject({ failure: 'no answer within 0.2 s', text: '' })
@@ -217,7 +217,7 @@ describe('addresses', () => {
     async () =>
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 
-  test('a name that leads to this machine is refused, and the refusal names the variable', async () => {
+  test('a name that resolves to this machine is rejected, and the error names the variable', async () => {
     const { port, requests } = await receiver((_request, response) => response.end())
     const made = client({ networks: [], resolveName: resolveTo('127.0.0.1') })
     const answer = await post(made, `https://rebound.example:${port}/`)
@@ -225,17 +225,17 @@ describe('addresses', () => {
     expect(requests).toEqual([])
   })
 
-  test('a name is refused if any of its addresses is not public', async () => {
+  test('a name is rejected if any of its addresses is not public', async () => {
     const made = client({ networks: [], resolveName: resolveTo('1.1.1.1', '10.0.0.1') })
     expect((await post(made, 'https://two.example/')).failure).toMatch(/WEBHOOK_ALLOW_NETWORKS/)
   })
 
-  test('a name is resolved once for each connection, and that answer is both checked and used', async () => {
+  test('a name is resolved once per connection, and the same addresses are checked and used', async () => {
     const { port, requests } = await receiver((_request, response) => {
       response.writeHead(200, { connection: 'close' }).end()
     })
     const asked: string[] = []
-    // First the allowed address, then one that is not allowed: a resolver that changes its answer.
+    // A resolver that first returns an allowed address, then one that is not allowed.
     const resolveName = async (name: string) => {
       asked.push(name)
       return [{ address: asked.length === 1 ? '127.0.0.1' : '169.254.169.254', family: 4 }]
@@ -258,7 +258,7 @@ describe('addresses', () => {
     },
   )
 
-  test('without TLS, only allowed networks are reached', async () => {
+  test('without TLS, only allowed networks can be reached', async () => {
     const made = client({ resolveName: resolveTo('1.1.1.1') })
     expect((await post(made, 'http://public.example/')).failure).toMatch(/must begin with https/)
   })
@@ -269,7 +269,7 @@ test.each<[string, (socket: Socket) => void]>([
   [
     'trickles',
     (socket) => {
-      // The header of a record of 16 KiB, and a byte of it now and then.
+      // The header of a 16 KiB record, then a byte of it now and then.
       socket.write(Buffer.from([0x16, 0x03, 0x03, 0x40, 0x00]))
       const timer = setInterval(() => socket.write('\x02'), 20)
       socket.on('close', () => clearInterval(timer))
@@ -313,7 +313,7 @@ test('a certificate that cannot be verified is a failure', async () => {
   expect(failure).toBe('the certificate is self-signed')
 })
 
-/** A proxy that leads to one port; what it was asked for, and with which authorization. */
+/** A proxy to one port that records requested targets and their authorization. */
 async function startProxy(port: number, status = 200) {
   const asked: (string | undefined)[][] = []
   const proxy = createServer().on('connect', (request, socket: Socket) => {
@@ -329,7 +329,7 @@ async function startProxy(port: number, status = 200) {
   return { asked, port: await listen(proxy) }
 }
 
-test('requests go through the proxy of the settings, and proxies of the environment are ignored', async () => {
+test('requests use the configured proxy and ignore proxies from the environment', async () => {
   const target = await receiver((_request, response) => response.end('made it'))
   const { asked, port } = await startProxy(target.port)
   const made = client({ proxy: `http://127.0.0.1:${port}` })
@@ -342,7 +342,7 @@ test('requests go through the proxy of the settings, and proxies of the environm
   expect(asked).toHaveLength(1)
 })
 
-test('a proxy gets its user and password; certificates are verified through it', async () => {
+test('a proxy gets its user name and password; certificates are verified through it', async () => {
   const target = createHttpsServer(CERTIFICATE, (_request, response) => response.end())
   const { asked, port } = await startProxy(await listen(target))
   const made = client({ proxy: `http://me%40x:p%3Aw@127.0.0.1:${port}` })
@@ -352,7 +352,7 @@ test('a proxy gets its user and password; certificates are verified through it',
   expect(asked).toEqual([['inside.example:443', authorization]])
 })
 
-test('a proxy that refuses, or never answers, is the reason of the failure', async () => {
+test('a failure names the proxy as its reason if the proxy refuses or never responds', async () => {
   const target = await receiver((_request, response) => response.end())
   const { port } = await startProxy(target.port, 407)
   const refused = await post(client({ proxy: `http://127.0.0.1:${port}` }), 'https://a.example/')

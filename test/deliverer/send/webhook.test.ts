@@ -5,7 +5,7 @@ import { newSigningSecret } from '../../../schemas/access/random-secrets.ts'
 
 const BODY = '{"type":"device.online","data":{"deviceName":"Größe 🚐"}}'
 
-test('receivers verify a webhook with the library of Standard Webhooks', () => {
+test('receivers can verify a webhook with the Standard Webhooks library', () => {
   const secret = newSigningSecret()
   const headers = signedHeaders(BODY, { id: 'fact-1', now: Date.now(), secrets: [secret] })
   expect(new Webhook(secret).verify(BODY, headers)).toEqual(JSON.parse(BODY))
@@ -14,7 +14,7 @@ test('receivers verify a webhook with the library of Standard Webhooks', () => {
   expect(() => new Webhook(secret).verify(BODY, renamed)).toThrow(/signature/)
 })
 
-test('while a secret is replaced, both the old and the new one verify', () => {
+test('while a secret is being replaced, both old and new secrets verify', () => {
   const secrets = [newSigningSecret(), newSigningSecret()]
   const headers = signedHeaders(BODY, { id: 'x', now: Date.now(), secrets })
   for (const secret of secrets) new Webhook(secret).verify(BODY, headers)

@@ -9,7 +9,7 @@ import { T0 } from '../../samples.ts'
 
 const directory = directoryForEachTest()
 
-test('each scrape measures the data and their disk, and knows the newest backup', async () => {
+test('each scrape measures the data and its disk, and reports the newest backup', async () => {
   const data = join(directory(), 'data')
   const registry = new Registry()
   exportData(registry, data)
@@ -25,7 +25,7 @@ test('each scrape measures the data and their disk, and knows the newest backup'
   await noteBackup(data, T0)
   expect(await valueOf('gps_last_backup_timestamp_seconds')).toBe(String(T0 / 1_000))
 
-  // A value that stayed would say that all is well.
+  // A stale value would suggest that all is well.
   rmSync(data, { recursive: true })
   for (const name of ['storage_data_bytes', 'storage_free_bytes', 'last_backup_timestamp_seconds'])
     expect(await valueOf(`gps_${name}`)).toBeUndefined()

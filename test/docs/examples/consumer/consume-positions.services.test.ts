@@ -24,7 +24,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
     ['JSON', undefined],
     ['Avro', { url }],
   ])(
-    'prints each position of a log in %s once, although it holds repeats and other things',
+    'prints each position of a log in %s once, although the log also has repeats and other entries',
     async (_, registry) => {
       const { log, topic } = await open(registry)
       const devices = ['van 1', 'vän/2', 'van-3']
@@ -66,7 +66,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
     },
   )
 
-  test('the consumer prints each fact once, and an erasure among them', async () => {
+  test('the consumer prints each fact once, and erasures between them', async () => {
     const { log, topic } = await open()
     const facts = factsOfAllTypes()
     await log.facts.append(facts)
@@ -145,7 +145,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
   }
 })
 
-/** The lines on standard output that are whole. */
+/** The complete lines on standard output. */
 function printed(
   { output }: RunningProgram,
   lines = /^\{"(recordId|eventId)".*\}$/,
@@ -156,7 +156,7 @@ function printed(
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
-/** Waits for what a program has printed; rejects when it has ended instead. */
+/** Waits for a program's output; rejects if the program ends first. */
 async function until({ process, output }: RunningProgram, check: () => boolean): Promise<void> {
   const outcome = await eventually(
     () => (check() ? 'printed' : process.exitCode !== null && 'ended'),

@@ -3,7 +3,7 @@ import { startProgram } from '../../../programs.ts'
 
 const PROGRAM = 'docs/examples/consumer/consume-positions'
 
-test('--help says how it is used, and a bad argument what is wrong with it', async () => {
+test('--help explains the usage, and a bad argument is rejected with the reason', async () => {
   const help = startProgram(PROGRAM, { args: ['--help'] })
   expect(await help.ended).toBe(0)
   expect(help.output()).toContain('--brokers')

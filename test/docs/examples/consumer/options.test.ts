@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { HELP, parseOptions, UsageError } from '../../../../docs/examples/consumer/options.ts'
 import { topicNames } from '../../../../event-log/kafka/topics.ts'
 
-test('brokers are enough to begin', () => {
+test('brokers are the only required option', () => {
   expect(parseOptions(['--brokers', 'one:9092, two:9093'])).toEqual({
     brokers: ['one:9092', 'two:9093'],
     topic: topicNames('gps').positions,
@@ -29,7 +29,7 @@ test('topic, group and registry can be given', () => {
   })
 })
 
-test('help is asked for with --help or -h, and names every option', () => {
+test('--help and -h print help that names every option', () => {
   expect(parseOptions(['--help'])).toBe('help')
   expect(parseOptions(['-h', '--brokers', 'x'])).toBe('help')
   for (const name of ['brokers', 'topic', 'group', 'registry']) expect(HELP).toContain(`--${name} `)
@@ -44,7 +44,7 @@ test.each([
   [['--brokers', 'a:1', '--registry', 'registry:8080'], '--registry'],
   [['--brokers', 'a:1', '--offset', '3'], '--offset'],
   [['--brokers'], '--brokers'],
-])('%j is refused with a message that names %s', (args, name) => {
+])('%j is rejected with a message that names %s', (args, name) => {
   expect(() => parseOptions(args)).toThrow(UsageError)
   expect(() => parseOptions(args)).toThrow(name)
 })

@@ -10,7 +10,7 @@ import { factsOfAllTypes } from '../../../schemas/facts-samples.ts'
 
 const AVRO_VALUE = Buffer.from([0, 0, 0, 0, 7, 1, 2, 3])
 
-test('a position in JSON is read, without the fields that this program does not know', async () => {
+test('a position in JSON is read without unknown fields', async () => {
   const attributes = { alarm: 'sos', odometer: 12.5 }
   const event = positionReported({ speed: 3.5, battery: 0, attributes, imported: true })
   const { value, headers } = written(event)
@@ -95,7 +95,7 @@ test.each([
   expect(await readEvent({ key: null, headers, value: bytes }, registry(plain()))).toEqual(skipped)
 })
 
-test('Avro is read with the schema that it names, its nulls left out', async () => {
+test('Avro is read with the schema that it names, omitting nulls', async () => {
   const event = positionReported({ heading: 90 })
   const { headers } = written(event)
   const read = await readEvent(
@@ -111,14 +111,14 @@ test('Avro is read with the schema that it names, its nulls left out', async () 
   }
 })
 
-test('Avro is skipped without a registry, and where the registry does not know the schema', async () => {
+test('Avro is skipped without a registry, and if the registry does not know the schema', async () => {
   const { headers } = written(positionReported())
   const message = { headers, value: AVRO_VALUE }
   expect(await reasonFor(message)).toContain('--registry')
   expect(await reasonFor(message, failing(404))).toContain('schema 7')
 })
 
-test('while the registry does not answer nothing is skipped', async () => {
+test('nothing is skipped while the registry does not respond', async () => {
   const { headers } = written(positionReported())
   const reading = readEvent({ key: null, headers, value: AVRO_VALUE }, failing(503))
   await expect(reading).rejects.toThrow('no answer')
@@ -135,7 +135,7 @@ function plain() {
   return { ...event, timestamp: time(timestamp), receivedAt: time(receivedAt) }
 }
 
-/** As the service writes it, and as a consumer gets it: header values are bytes. */
+/** The message as the service writes it and a consumer gets it: header values are bytes. */
 function written(event: AppendedEvent, options: { spooled?: boolean } = {}) {
   const { value, headers = {} } = toMessage(event, options)
   return { value: Buffer.from(value!), headers: inBytes(headers) }
