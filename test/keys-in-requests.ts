@@ -14,8 +14,8 @@ type Operation = {
 }
 
 /**
- * Requests for every call of an OpenAPI document, each with `text`, which holds an API key, in one place: a
- * segment of the path, the name or value of a parameter, the name or value of a field of the body.
+ * Requests for every call of an OpenAPI document, each with `text`, which contains an API key, in
+ * one part: a path segment, the name or value of a parameter, or the name or value of a body field.
  */
 export function requestsWith(text: string, document: { readonly paths?: object }): KeyedRequest[] {
   const encoded = encodeURIComponent(text)
@@ -44,7 +44,7 @@ export function requestsWith(text: string, document: { readonly paths?: object }
   )
 }
 
-/** Texts that hold an API key: alone, among others, and where the beginning of a text is cut off. */
+/** Texts with an API key: alone, among other text, and where a text is truncated. */
 export function textsWith(key: string): string[] {
   return [key, `a ${key} b`, `${'x'.repeat(40)}${key}`]
 }

@@ -1,6 +1,6 @@
 import { rawConnection } from './raw-connection.ts'
 
-/** The paths of an OpenAPI document, with a value in place of each parameter, and their methods. */
+/** The paths of an OpenAPI document with parameters filled in, and their methods. */
 export function pathsIn(document: {
   readonly paths?: object
 }): { readonly path: string; readonly methods: readonly string[] }[] {
@@ -10,7 +10,7 @@ export function pathsIn(document: {
   }))
 }
 
-/** Request targets that look like a path and are not quite it, as no client library would send them. */
+/** Request targets that resemble a path but differ from it, such as no client library sends. */
 export function oddTargets(path: string): string[] {
   const capitals = path.replaceAll(/[a-z]+/g, (word) => word.toUpperCase())
   const last = path.lastIndexOf('/')
@@ -34,7 +34,7 @@ export function oddTargets(path: string): string[] {
 
 type OddAnswer = { readonly target: string; readonly status: number; readonly body: string }
 
-/** The answers to requests that are sent byte by byte as they are, each on its own connection. */
+/** The responses to requests sent verbatim, each on its own connection. */
 export async function answersTo(
   url: string,
   targets: readonly string[],
@@ -46,7 +46,7 @@ export async function answersTo(
       const lines = `${method} ${target} HTTP/1.1\r\nHost: a\r\n${authorization}`
       const { socket, received, closed } = rawConnection(url, `${lines}Connection: close\r\n\r\n`)
       socket.on('data', () => {
-        // A stream does not end by itself.
+        // A stream never ends by itself.
         if (received().includes('text/event-stream')) socket.destroy()
       })
       await closed
@@ -56,11 +56,11 @@ export async function answersTo(
   )
 }
 
-/** Whether an answer is a success, a redirection, or an error of the caller in the envelope. */
+/** Whether a response is a success, a redirect, or a client error in the envelope. */
 export function withoutFault({ target, status, body }: OddAnswer): boolean {
   if (status < 400) return status >= 200
   if (target.startsWith('HEAD')) return status < 500
   const { code, error } = JSON.parse(body) as { code?: number; error?: string }
-  // A sender without a valid key may get a 503 on the paths of apps that throw points away on a 4xx.
+  // A sender without a valid key may get a 503 on paths of apps that drop points on a 4xx.
   return code === status && (status < 500 || error === 'SERVICE_UNAVAILABLE')
 }

@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import type { Router } from '@koa/router'
 import { templated, type OpenApiDocument } from '../runtime/openapi/document.ts'
 
-/** The calls that an app's router serves, as the document writes them; the page's files are none. */
+/** The calls that an app's router serves, in the document's notation, without the page's files. */
 export function callsServedBy(app: { readonly middleware: readonly object[] }): string[] {
   const routers = app.middleware.flatMap(
     (middleware) => (middleware as { readonly router?: Router }).router ?? [],
@@ -23,7 +23,7 @@ export function callsToldBy(document: OpenApiDocument): string[] {
     .sort()
 }
 
-/** Properties that may be absent and have a fixed value, for which generators write faulty code. */
+/** Optional properties with a fixed value, for which generators write faulty code. */
 export function optionalConstantsIn(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const {
@@ -49,7 +49,7 @@ function isBoolean({ enum: values }: { readonly enum?: unknown }): boolean {
   return Array.isArray(values) && values.some((value) => typeof value === 'boolean')
 }
 
-/** The faults that Redocly's recommended rules find in a document. */
+/** The problems that Redocly's recommended rules find in a document. */
 export async function problemsOf(document: OpenApiDocument): Promise<string[]> {
   const problems = await lintFromString({
     source: JSON.stringify(document),

@@ -9,7 +9,7 @@ import { endedWithTheTests, type RunningProgram } from './running-programs.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-// Before the tests that start programs begin, so that no time limit of theirs counts a build.
+// Before tests that start programs, so that no test's time limit includes a build.
 await build()
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -17,8 +17,8 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 }
 
 /**
- * Starts a program as its npm script does, built if needed, with only `env` set and `input` to read, which
- * is made as fast as the program reads it.
+ * Starts a program as its npm script does, built if needed, with only `env` set and `input` on
+ * standard input, generated as fast as the program reads it.
  */
 export function startProgram(
   program: string,
@@ -38,7 +38,7 @@ export function startProgram(
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // A program that does not read it may have ended already.
+  // A program that does not read its input may have ended already.
   child.stdin.on('error', () => undefined)
   Readable.from(input).pipe(child.stdin)
   return endedWithTheTests(child)
@@ -72,8 +72,8 @@ export async function startEmbedded(
 }
 
 /**
- * The address that a program logs when it listens. Rejects when it ends instead, or takes longer than
- * `withinMs`: then it is ended.
+ * The address that a program logs when it listens. Rejects if the program ends first, or takes
+ * longer than `withinMs` and is then ended.
  */
 export async function listens(
   program: RunningProgram,

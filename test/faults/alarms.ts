@@ -2,9 +2,12 @@ import { expect } from '@jest/globals'
 import { eventually } from '../eventually.ts'
 import { readTopic } from '../event-log/kafka/harness.ts'
 
-/** Devices whose every report is an alarm, and so a fact: each is sent until it is acknowledged, one after the other. */
+/**
+ * Devices whose every report is an alarm, and so a fact: each is resent until acknowledged, one
+ * after another.
+ */
 export type Alarms = {
-  /** The alarms of each device, in the order of sending. */
+  /** Each device's alarms, in the order sent. */
   readonly acknowledged: ReadonlyMap<string, readonly string[]>
   stop(): Promise<void>
 }
@@ -56,8 +59,8 @@ export function startAlarms({ urls, key }: { urls: readonly string[]; key: strin
 }
 
 /**
- * Waits until every alarm can be listed as a fact, then checks the topic: each fact is there at least once, with one
- * sequence, and a device's facts are in their order.
+ * Waits until every alarm is listed as a fact, then checks the topic: each fact is there at least
+ * once, with a single sequence, and a device's facts are in order.
  */
 export async function expectAlarmsInTopic(
   { adminUrl, key, brokers }: { adminUrl: string; key: string; brokers: readonly string[] },

@@ -8,9 +8,12 @@ import { startDistributedService, type DistributedService } from './distributed-
 import { startLoad, type Load } from './load.ts'
 import { noteFault } from './table.ts'
 
-/** The factor by which every time in the rules is shorter here: five minutes are ten seconds. */
+/**
+ * The factor by which this test shortens every duration in the rules: five minutes become ten
+ * seconds.
+ */
 const FASTER = 30
-/** How long what fires is looked at: 5 minutes of the rules' time. */
+/** How long firing alerts are watched: 5 minutes of the rules' time. */
 const LOOKED_AT_MS = 10_000
 
 await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (services) => {
@@ -56,7 +59,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     return (await prometheus.firing()).join() === alerts.join()
   }
 
-  /** Waits until all of these fire; none other may in between, nor for a while after. */
+  /** Waits until all of these fire; no others may until then, or for a while after. */
   async function expectAlerts(fault: string, alerts: readonly string[]): Promise<void> {
     const from = performance.now()
     const seen = new Set<string>()
@@ -99,7 +102,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     try {
       await expectAlerts('MongoDB hangs', ['GpsNotReady', 'GpsProjectorLag', 'GpsProjectorStalled'])
     } finally {
-      // Waiting calls never get an answer: only a new connection works again.
+      // Pending calls never get a response: only a new connection works again.
       await mongodbLine.become('refuse')
       await mongodbLine.become('pass')
     }
@@ -115,7 +118,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
   })
 })
 
-/** The rules with every duration shortened, and the one threshold that is a time. */
+/** The rules with every duration shortened, including the one threshold that is a duration. */
 function faster(rules: string): string {
   return rules
     .replace(/(for: |\[|offset )(\d+)([mhd])/g, (_all, before: string, count, unit) => {

@@ -21,7 +21,7 @@ await describeWith(
 
     afterAll(() => service?.close(), 60_000)
 
-    test('a device erased under load, the projectors killed meanwhile, a rebuild after', async () => {
+    test('a device is erased under load while projectors are killed, then a rebuild runs', async () => {
       const quiet = { deviceId: 'quiet', latitude: 1, longitude: 2 }
       const api = adminReader(service)
       await submit(quiet)

@@ -14,7 +14,7 @@ const LOAD = { concurrency: 20, pauseMs: 90 }
 
 const directory = directoryForEachTest()
 
-test('a backup under load has all that was acknowledged before; one that is killed is none', async () => {
+test('a backup under load has all reports acknowledged before; a killed backup is not restorable', async () => {
   const running = await startEmbedded(path('data'))
   const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running.output())?.[0])
   const password = /with the password +(\S+)/.exec(running.output())?.[1] ?? ''
@@ -73,7 +73,7 @@ test('a backup under load has all that was acknowledged before; one that is kill
   })
   expect(share.status).toBe(200)
 
-  // Devices that kept what they sent send it again.
+  // Devices that stored their reports resend them.
   await submit(
     ingestUrl,
     key,

@@ -11,8 +11,8 @@ const OFFSETS = '__consumer_offsets'
 export type ClusterService = Awaited<ReturnType<typeof startClusterService>>
 
 /**
- * The five programs on three brokers (replication 3, min.insync 2) and a MongoDB of their own. What
- * ends them goes to `closers`, also when the start fails halfway.
+ * The five programs on three dedicated brokers (replication 3, min.insync 2) and a MongoDB.
+ * Functions that end them are added to `closers`, even if the start fails halfway.
  */
 export async function startClusterService(
   { ownKafkaCluster, ownMongodb }: Pick<Services, 'ownKafkaCluster' | 'ownMongodb'>,

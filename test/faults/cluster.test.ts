@@ -10,7 +10,7 @@ import { noteFault, SHORT } from './table.ts'
 const NODES = [1, 2, 3] as const
 /** Enough devices to reach every partition; slow enough to be read back soon. */
 const LOAD = { concurrency: 24, pauseMs: 250 }
-/** Promised: a caller is refused within this time. */
+/** Promised: a caller gets an error within this time. */
 const REFUSED_WITHIN_MS = 6_000
 
 await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three brokers', (services) => {
@@ -44,11 +44,11 @@ await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three broker
     })
   })
 
-  test('nothing is acknowledged while two of three brokers are down, and every answer is a 503', async () => {
+  test('while two of three brokers are down, nothing is acknowledged and every response is a 503', async () => {
     running = load()
     await acknowledges(running, 100)
     await Promise.all([service.broker(1).kill(), service.broker(2).kill()])
-    // Requests that the third process had before, and could not confirm, are answered by then.
+    // By then the third process has responded to earlier requests that it could not confirm.
     let before = -1
     await eventually(() => before === (before = running.acknowledged.length), { everyMs: 1_000 })
     await pause(SHORT ? 8_000 : 30_000)
@@ -86,11 +86,11 @@ await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three broker
     return (await fetch(`${service.url(part)}/readyz`)).status
   }
 
-  /** Acknowledged = in the topic = stored, counts exact, and nothing but 503 besides. */
+  /** Acknowledged = in the topic = stored, with exact counts and no errors but 503. */
   async function ends(fault: string, figures: Record<string, string | number>): Promise<void> {
     await running.stop()
     // Requests in progress that were not acknowledged may still reach the topic until they are
-    // given up.
+    // abandoned.
     await pause(REFUSED_WITHIN_MS)
     const odd = running.refused.filter(({ status, retryAfter }) => status !== 503 || !retryAfter)
     expect(odd).toEqual([])

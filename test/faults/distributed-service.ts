@@ -14,13 +14,13 @@ const PROGRAMS = {
 } as const
 
 export type Part = keyof typeof PROGRAMS
-/** The settings of one program besides the common ones. */
+/** The settings of one program beyond the shared ones. */
 type StartSettings = { readonly envOf?: (part: Part) => Readonly<Record<string, string>> }
 export type DistributedService = Awaited<ReturnType<typeof startDistributedService>>
 
 /**
  * Two ingest APIs, two projectors and an admin API on a broker and a MongoDB server of their own,
- * each on a port that it keeps, so that any of them can be killed and started again.
+ * each on a fixed port, so that any of them can be killed and restarted.
  */
 export async function startDistributedService(
   { ownKafka, ownMongodb }: Pick<Services, 'ownKafka' | 'ownMongodb'>,
@@ -54,7 +54,7 @@ export async function startDistributedService(
   }
 }
 
-/** The five programs, on Kafka and MongoDB that are there already. */
+/** The five programs, on an existing Kafka and MongoDB. */
 export async function startPrograms({
   brokers,
   mongodb,
@@ -72,7 +72,7 @@ export async function startPrograms({
     ...operatorEnv(),
     KAFKA_BROKERS: brokers.join(','),
     MONGODB_URL: mongodb.url,
-    // Few devices report as fast as they are answered, and all keys, revoked ones too, come from one address.
+    // A few devices report without pause, and all keys, revoked ones too, come from one address.
     RATE_LIMIT_DEVICE: 'off',
     RATE_LIMIT_AUTH: 'off',
   }

@@ -39,7 +39,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
 
   const killed: Part[] = ['ingest-1', 'projector-1', 'ingest-2', 'projector-2', 'admin']
 
-  test(`kill -9 of our processes, ${KILLS} times under load, loses and doubles nothing, and has every fact in its topic in order`, async () => {
+  test(`kill -9 of our processes, ${KILLS} times under load, loses and duplicates nothing, and every fact is in its topic in order`, async () => {
     const running = load()
     const alarms = startAlarms({ urls: service.ingestUrls, key: service.key })
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -60,7 +60,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
     })
   })
 
-  test(`kill -9 of the projectors, ${KILLS} times under load, and a rebuild: facts are those of the model, once`, async () => {
+  test(`kill -9 of the projectors, ${KILLS} times under load, and a rebuild: facts match the model, without duplicates`, async () => {
     const { ingestUrls: urls, key } = service
     const running = startLoad({ urls, key, concurrency: 8, pauseMs: 50, alarmEvery: 10 })
     let rebuild: RunningProgram | undefined
@@ -123,7 +123,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
     noteFault('MongoDB away', { ...outcome, refused: 0, 'caught up after s': seconds })
   })
 
-  test('SIGTERM under load and with a body half sent: all is answered, exit 0 within 10 s', async () => {
+  test('SIGTERM under load and with a half-sent body: all requests get responses, exit 0 within 10 s', async () => {
     const running = load()
     await acknowledges(running, 200)
     const { hostname, port } = new URL(service.url('ingest-1'))

@@ -21,7 +21,7 @@ afterEach(async () => {
   await running?.ended
 })
 
-test(`reports acknowledged under kill -9 of npm start, ${KILLS} times, are stored, once`, async () => {
+test(`reports acknowledged under kill -9 of npm start, ${KILLS} times, are stored once`, async () => {
   running = await startEmbedded(directory)
   const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running?.output() ?? '')?.[0])
   const acknowledged: Acknowledged[] = []
@@ -49,7 +49,7 @@ test(`reports acknowledged under kill -9 of npm start, ${KILLS} times, are store
   })
 })
 
-test(`facts decided under kill -9 of npm start, ${KILLS} times, with a rebuild meanwhile, are those of the model, once`, async () => {
+test(`facts decided under kill -9 of npm start, ${KILLS} times, with a rebuild meanwhile, match the model, without duplicates`, async () => {
   running = await startEmbedded(directory)
   const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running?.output() ?? '')?.[0])
   const sent: Sent[] = []

@@ -10,8 +10,8 @@ type Service = {
 }
 
 /**
- * Has a device erased while it reports. What was acknowledged before the erasure was asked for must
- * never be seen again, what was sent after it was confirmed must be there; what was on its way
+ * Erases a device while it reports. Reports acknowledged before the erasure was requested must
+ * never be visible again, and reports sent after its confirmation must be stored; those in flight
  * meanwhile may be either.
  */
 export async function eraseUnderLoad(service: Service, load: Load, deviceId: string) {
@@ -24,7 +24,7 @@ export async function eraseUnderLoad(service: Service, load: Load, deviceId: str
   return {
     before: before.length,
 
-    /** Called after the load has stopped: checks the content, once everything expected is there. */
+    /** Called after the load has stopped: waits for all expected records, then checks them. */
     async expectOnlyWhatCameAfter(): Promise<{ after: number; between: number }> {
       const api = adminReader(service)
       const later = new Set(

@@ -8,8 +8,8 @@ import { positionReported } from '../samples.ts'
 import { devicesOf, type Load, type Sent } from './load.ts'
 
 /**
- * Waits until the stored reports have given the facts that the model has for them: each once, numbered without gaps.
- * The model does not know the order of the log, so it leaves out whether an alarm was late.
+ * Waits until the facts of the stored reports match the model: each once, numbered without gaps.
+ * The model does not know the order of the log, so it ignores whether an alarm was late.
  */
 export async function expectFactsOfModel(
   service: { adminUrl: string; key: string },

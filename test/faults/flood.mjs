@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 
-// Sends reports as the parent process says, at a rate that does not depend on the answers, over a
-// fixed number of connections, and tells what came back, second by second.
+// Sends reports as the parent process orders, at a rate that does not depend on the responses, over
+// a fixed number of connections, and reports the outcomes second by second.
 
-/** A sender may have given up by then. */
+/** A sender may have timed out by then. */
 const LATE_MS = 5_000
-/** How long answers are awaited after the end. */
+/** How long to await responses after the end. */
 const AWAITED_MS = 10_000
 
 process.on('message', (order) => {
@@ -24,7 +24,7 @@ async function flood({ port, key, connections, perSecond, seconds }) {
   const idle = []
   const sockets = new Set()
   let begun = Infinity
-  // What is answered after the end counts for nobody.
+  // Responses after the end do not count.
   const second = () => told[Math.floor((performance.now() - begun) / 1_000)]
   let ended = false
   let reports = 0
@@ -57,7 +57,7 @@ async function flood({ port, key, connections, perSecond, seconds }) {
       if (!answer.includes('"success":') || !answer.endsWith('}')) return
       const status = answer.slice(9, 12)
       answer = ''
-      // A connection that was not used for 10 s is ended with a 408.
+      // A connection idle for 10 s is closed with a 408.
       if (sentAt === 0) return
       const now = second()
       if (now !== undefined) {
@@ -79,7 +79,7 @@ async function flood({ port, key, connections, perSecond, seconds }) {
     })
   }
 
-  /** Without a rate the next report follows each answer. */
+  /** Without a rate, each response triggers the next report. */
   function free(line) {
     if (ended) return
     if (perSecond > 0) idle.push(line)
@@ -102,7 +102,7 @@ async function flood({ port, key, connections, perSecond, seconds }) {
     const until = ((performance.now() - begun) * perSecond) / 1_000
     for (; due < until; due += 1) {
       const line = idle.pop()
-      // Every connection waits for its answer: this report is not even sent.
+      // Every connection awaits a response, so this report is not even sent.
       if (line === undefined) continue
       line.send(begun + (due * 1_000) / perSecond)
       now.sent += 1

@@ -12,11 +12,14 @@ import '../programs.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-/** The first free inodes of a tmpfs: it has no room for any other file. */
+/** The first free inodes of a tmpfs, which has no room for other files. */
 const INODES_OF_BACKUP = [1, 2, 3, 4]
 const INODES_OF_RESTORE = [1, 2, 3, 4, 5]
 
-/** Asks 20 times on a full disk whether the service is ready, and stops the service once it is ready again. `$1` is Node. */
+/**
+ * Checks readiness 20 times on a full disk, and stops the service once it is ready again. `$1` is
+ * Node.
+ */
 const FILL_WHILE_IT_RUNS = `
   "$1" dist/embedded/main.js & service=$!
   ingest=http://127.0.0.1:$INGEST_PORT admin=http://127.0.0.1:$ADMIN_PORT
@@ -30,8 +33,9 @@ const FILL_WHILE_IT_RUNS = `
   kill -TERM $service && wait $service`
 
 /**
- * Runs a program beside a tmpfs that only it sees, and that goes when it ends. On a tmpfs without inodes
- * the kernel says "no space left" although bytes are left, as on a disk that fills after it was measured.
+ * Runs a program with a private tmpfs, which disappears when the program ends. On a tmpfs without
+ * inodes the kernel reports "no space left" although bytes are left, as on a disk that fills after
+ * it was measured.
  */
 async function onTmpfs(
   mount: { at: string; options: string },
@@ -70,7 +74,7 @@ await describeTmpfs('a full disk', () => {
       : onTmpfs({ at, options }, [...command, data.path('backup')], { DATA_DIR: `${at}/data` })
   }
 
-  /** Without the memory that SQLite's readers and writers share. */
+  /** Ignores the memory that SQLite's readers and writers share. */
   const durable = (folder: string) =>
     Object.entries(contentsOf(folder) ?? {}).filter(([name]) => !name.endsWith('-shm'))
   const inodes = (free: number) => `size=100m,nr_inodes=${free + 1}`
@@ -79,19 +83,19 @@ await describeTmpfs('a full disk', () => {
     stdout: '',
     stderr: expect.stringMatching(message),
   })
-  /** SQLite cannot always say why it made no file. */
+  /** SQLite cannot always say why it created no file. */
   const CANNOT_WRITE = refusedWith(
     /Failed: .*(no space left on device.*\/disk\/|the disk of .*\/disk.* is full: make room there|\/disk\/.* failed: (.*: )?unable to open database file)/,
   )
   const TOO_SMALL = refusedWith(/Failed: the disk of .* MB left, and .* MB are needed: make room/)
 
-  test('a disk that is too small for a backup is refused before anything is written', async () => {
+  test('a disk that is too small for a backup is rejected before anything is written', async () => {
     await data.report(5)
     expect(await program('backup', 'size=64k')).toMatchObject(TOO_SMALL)
   })
 
   test.each(INODES_OF_BACKUP)(
-    'a disk that fills while a backup is made, with room for %i files, leaves nothing of it and the data as they were',
+    'if the disk fills during a backup, with room for %i files, nothing of it is left and the data is unchanged',
     async (free) => {
       await data.report(5, { projected: true })
       const before = durable(data.path('data'))
@@ -100,14 +104,14 @@ await describeTmpfs('a full disk', () => {
     },
   )
 
-  test('a disk that is too small for a restore is refused before anything is written', async () => {
+  test('a disk that is too small for a restore is rejected before anything is written', async () => {
     await data.report(5)
     await data.backUp()
     expect(await program('restore', 'size=64k')).toMatchObject(TOO_SMALL)
   })
 
   test.each(INODES_OF_RESTORE)(
-    'a disk that fills during a restore, with room for %i files, leaves nothing of it and the backup as it was',
+    'if the disk fills during a restore, with room for %i files, nothing of it is left and the backup is unchanged',
     async (free) => {
       await data.report(5, { projected: true })
       await data.backUp()
@@ -154,7 +158,7 @@ await describeTmpfs('a full disk', () => {
       const { msg, what, thread } = JSON.parse(line) as Record<string, unknown>
       return [msg, what, thread].join()
     })
-    // The same line again only after a minute.
+    // The same line is repeated only after a minute.
     expect(kinds).toEqual([...new Set(kinds)])
     expect(kinds).not.toEqual([])
   })

@@ -10,7 +10,7 @@ import {
 } from '../ingest-api/apps/any-request.ts'
 import { packedBody, packing } from './packed.ts'
 
-/** A request that no app sends: larger than any app accepts, and nested as deeply as possible. */
+/** A request that no app sends: larger than any app's limit, and nested as deeply as possible. */
 const monstrous = fc
   .constantFrom(
     'x'.repeat(70_000),
@@ -24,7 +24,7 @@ const monstrous = fc
   )
   .map((text) => Buffer.from(text))
 
-/** Requests to every path of an app, in any coding, damaged or not. */
+/** Requests to every app path, in any encoding, damaged or not. */
 export const hostileAppRequest = fc
   .record({
     path: fc.constantFrom(...APP_PATHS),
@@ -41,15 +41,15 @@ export const hostileAppRequest = fc
     const isSaid = how.coding !== '' && others['content-encoding'] === undefined
     const headers = { ...others, ...(isSaid && { 'content-encoding': how.coding }) }
     const body = packedBody(written, how)
-    // Bodies of requests without a key are not read further, and the answer may be lost with the
-    // connection.
+    // The service stops reading bodies of requests without a key, and the response may be lost with
+    // the connection.
     return { ...rest, headers, body: rest.key === 'good' ? body : body.subarray(0, 16 * 1024) }
   })
 type AppRequest = typeof hostileAppRequest extends fc.Arbitrary<infer R> ? R : never
 
 /**
- * Its answer is what the app takes for done. Without a valid key it is 401 where the app keeps its data
- * then, or 503 with Retry-After.
+ * The response is one that the app treats as success. Without a valid key it is 401 if the app
+ * keeps its data after a 401, or else 503 with Retry-After.
  */
 export async function sendAsApp(
   pool: Pool,

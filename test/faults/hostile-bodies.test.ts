@@ -10,7 +10,7 @@ import { hostileReport, sendReport } from './hostile-report.ts'
 import { noteFault, SHORT } from './table.ts'
 
 const BODIES = SHORT ? 10_000 : 50_000
-/** Fewer: an app waits for its rejection to be written. */
+/** Fewer, because an app waits for its rejection to be written. */
 const APP_REQUESTS = BODIES / 5
 const AT_ONCE = 50
 const MOST_GROWTH_MB = 50
@@ -40,14 +40,14 @@ test(`${BODIES} hostile bodies get 2xx or 4xx in the envelope, and leave no memo
   expect(growth).toBeLessThan(MOST_GROWTH_MB)
 })
 
-test(`${APP_REQUESTS} hostile requests to the paths of apps get what the app takes for done`, async () => {
+test(`${APP_REQUESTS} hostile requests to app paths get a response that the app treats as success`, async () => {
   const { statuses, growth } = await sendAll(APP_REQUESTS, hostileAppRequest, sendAsApp)
   noteFault('hostile requests of apps', { ...statuses, 'growth in MB': growth })
   for (const status of [200, 201, 503]) expect(statuses[status] ?? 0).toBeGreaterThan(0)
   expect(growth).toBeLessThan(MOST_GROWTH_MB)
 })
 
-/** How often each status was answered, and by how much the memory grew after the first fifth. */
+/** The number of responses per status, and the growth of memory after the first fifth. */
 async function sendAll<Request>(
   count: number,
   requests: fc.Arbitrary<Request>,
@@ -63,7 +63,7 @@ async function sendAll<Request>(
         const answered = await Promise.all(several.map((request) => send(pool, key, request)))
         for (const status of answered) statuses[status] = (statuses[status] ?? 0) + 1
         sent += several.length
-        // By then everything has been compiled, and the garbage collector has had its first turns.
+        // By then all code is compiled, and garbage has been collected several times.
         if (before === Infinity && sent >= count / 5) before = residentMb()
       },
     ),

@@ -44,7 +44,7 @@ const text = fc.oneof(
     ),
   },
 )
-/** Bodies for our own paths, in any coding, damaged or not. */
+/** Bodies for the native paths, in any encoding, damaged or not. */
 export const hostileReport = fc
   .record({
     text,
@@ -62,7 +62,7 @@ export const hostileReport = fc
   })
 type Report = typeof hostileReport extends fc.Arbitrary<infer R> ? R : never
 
-/** Its answer is 2xx or 4xx in the envelope, or 503 with Retry-After. */
+/** The response is 2xx or 4xx in the envelope, or 503 with Retry-After. */
 export async function sendReport(
   pool: Pool,
   key: string,

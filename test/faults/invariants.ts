@@ -12,9 +12,9 @@ export type Outcome = {
 }
 
 /**
- * Waits until everything acknowledged can be read, then checks the promise: each acknowledged record
- * is stored once, nothing is stored that was not sent, and every device's status is the fold over
- * its records.
+ * Waits until everything acknowledged can be read, then checks that each acknowledged record is
+ * stored once, that nothing else is stored, and that every device's status is the fold over its
+ * records.
  */
 export async function expectExactlyOnce(
   service: { adminUrl: string; key: string },
@@ -26,7 +26,7 @@ export async function expectExactlyOnce(
   const read = async () => {
     const stored: PositionView[] = []
     for (const deviceId of devices) {
-      // A 503 asks to be tried again; one device at a time, so that reading is no load of its own.
+      // A 503 asks for a retry; reads one device at a time to add little load.
       stored.push(...(await eventually(() => api.positionsIfAny(deviceId), { withinMs })))
     }
     return stored

@@ -1,7 +1,8 @@
 import { Agent, request } from 'node:http'
 
-// Sends what the parent process orders, and answers each order with one message: single reports at a rate
-// that does not depend on the answers, or points in large requests, one behind another on each stream.
+// Sends what the parent process orders, and replies to each order with one message: single reports
+// at a rate that does not depend on the responses, or points in large requests, sequentially on
+// each stream.
 
 const agent = new Agent({ keepAlive: true })
 let points = 0
@@ -16,7 +17,7 @@ process.on('message', (order) => {
 })
 process.on('disconnect', () => process.exit())
 
-/** The times from when each report was due until its answer, in milliseconds. */
+/** The time from each report's due time to its response, in milliseconds. */
 async function sendReports({ url, key, perSecond, seconds }) {
   const begun = performance.now()
   const answers = []
@@ -30,14 +31,14 @@ async function sendReports({ url, key, perSecond, seconds }) {
       if (status !== 200) throw new Error(`a report was answered with ${status}`)
       return performance.now() - dueAt
     })
-    // Rejections are looked at when all have been sent.
+    // Rejections are checked once all have been sent.
     answered.catch(() => undefined)
     answers.push(answered)
   }
   return Promise.all(answers)
 }
 
-/** The points that were accepted, and the seconds that it took. */
+/** The number of accepted points, and the seconds taken. */
 async function sendLarge({ url, key, path, streams, points: count, seconds }) {
   const begun = performance.now()
   let accepted = 0
@@ -72,7 +73,7 @@ function post(url, key, body) {
       response.resume().on('end', () => resolve(response.statusCode))
     })
     sent.on('error', (error) => {
-      // The server may end an idle connection at the very moment that it is used again.
+      // The server may close an idle connection just as it is reused.
       if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(post(url, key, body))
       else reject(error)
     })

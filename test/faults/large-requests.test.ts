@@ -58,7 +58,10 @@ await describeWith(['ownKafka', 'ownMongodb'], 'on Kafka and MongoDB', (services
   afterAll(() => service?.close(), 60_000)
 })
 
-/** Measures single reports' times with and without large requests of others to one process. */
+/**
+ * Measures response times of single reports to one process, with and without others' large
+ * requests.
+ */
 function measureBesideLarge(
   name: string,
   start: () => Promise<{ readonly ingestUrl: string; readonly adminUrl: string }>,
@@ -75,7 +78,7 @@ function measureBesideLarge(
     await times()
   })
 
-  /** The median and the 99th percentile of single reports' times. */
+  /** The median and 99th percentile of single reports' response times. */
   async function times(): Promise<Times> {
     const order = { url, key: keys.reporter, perSecond: PER_SECOND, seconds: SECONDS }
     const sorted = (await ask<number[]>(ofReports, order)).sort((a, b) => a - b)

@@ -3,7 +3,7 @@ import { Pool } from 'undici'
 import type { Attributes } from '../../schemas/report/report-fields.ts'
 import { eventually } from '../eventually.ts'
 
-/** A report that was sent, and what became of it. */
+/** A sent report and its outcome. */
 export type Sent = {
   readonly deviceId: string
   readonly latitude: number
@@ -13,7 +13,7 @@ export type Sent = {
 }
 export type Acknowledged = Sent & { readonly recordId: string }
 
-/** How requests that were not acknowledged ended: a status, or no answer at all. */
+/** The outcomes of unacknowledged requests: a status, or no response. */
 export type Refusal = {
   readonly deviceId: string
   readonly status: number | 'no answer'
@@ -24,8 +24,8 @@ export type Refusal = {
 let loads = 0
 
 /**
- * Sends reports as fast as they are answered, each once, spread over `urls`, until it is stopped.
- * Keeps what was sent, what was acknowledged and how the others ended.
+ * Sends each report once, spread over `urls`, the next after each response, until stopped. Records
+ * reports sent, reports acknowledged, and the other outcomes.
  */
 export function startLoad({
   urls,
@@ -37,9 +37,9 @@ export function startLoad({
   urls: readonly string[]
   key: string
   concurrency?: number
-  /** Between an answer and the next report: what is stored has to be read back, too. */
+  /** The pause between a response and the next report: stored reports must also be read back. */
   pauseMs?: number
-  /** One in this many reports of a device has an alarm with a name of its own. */
+  /** One in this many reports of a device has an alarm with a unique name. */
   alarmEvery?: number
 }) {
   loads += 1
@@ -98,7 +98,7 @@ export function startLoad({
     acknowledged,
     sent,
     refused,
-    /** Duration of the slowest answer, of any status. */
+    /** Duration of the slowest response, of any status. */
     slowestMs: () => slowestMs,
     async stop(): Promise<void> {
       stopped = true
@@ -110,7 +110,7 @@ export function startLoad({
 
 export type Load = ReturnType<typeof startLoad>
 
-/** Resolves when that many more have been acknowledged. */
+/** Resolves when this many more have been acknowledged. */
 export async function acknowledges(load: Load, more: number, withinMs = 60_000): Promise<void> {
   const enough = load.acknowledged.length + more
   await eventually(() => load.acknowledged.length >= enough, { withinMs })

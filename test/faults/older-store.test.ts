@@ -19,7 +19,7 @@ import { describeWith } from '../services/describe-with.ts'
 import { urlOfDatabase } from '../store/mongo/database.ts'
 import { noteFault } from './table.ts'
 
-/** A deployment whose store can be copied while it runs, and put back while it is stopped. */
+/** A deployment whose store can be copied while it runs and restored while it is stopped. */
 type Restorable = {
   readonly running: Deployment
   readonly copyStore: () => Promise<void>
@@ -83,8 +83,8 @@ await describeWith(['kafka', 'mongodb'], 'an older MongoDB beside the same Kafka
 })
 
 /**
- * Copies the store, has more reported, a new device and an erasure, and puts the copy back: every
- * report is there afterwards, and nothing of the erased device is shown from the first answer on.
+ * Copies the store, adds reports, a new device and an erasure, and restores the copy: afterwards
+ * every report is there, and no response shows anything of the erased device.
  */
 async function expectEveryReport(
   store: string,

@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => void generator.kill())
 
-/** Reports from another process: at a rate that does not depend on the answers, or without one. */
+/** Reports from another process, at a rate that does not depend on the responses, or unlimited. */
 function flood(order: {
   connections: number
   perSecond: number
@@ -95,7 +95,7 @@ test('the service survives any requests without a key', async () => {
     for (let n = 0; n < 600; n += 1) {
       const socket = connect(port, '127.0.0.1', () => socket.write(text))
       socket.on('error', () => undefined)
-      // Nothing is read of the answers.
+      // Responses are not read.
       socket.pause()
       sockets.push(socket)
       if (n % 50 === 49) await new Promise((resolve) => setTimeout(resolve, 10))

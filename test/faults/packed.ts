@@ -16,7 +16,7 @@ type Packing = {
   readonly damageAfter: boolean
 }
 
-/** How a body is compressed, what is said of that, and what happens to its bytes on the way. */
+/** How a body is compressed, what its header claims, and how its bytes are damaged in transit. */
 export const packing: fc.Arbitrary<Packing> = fc.record({
   damage: fc.option(fc.tuple(fc.nat(), fc.constantFrom('cut', 'flip', 'add')), { freq: 3 }),
   coding: fc.constantFrom('', '', 'identity', 'gzip', 'deflate', 'br', 'zstd', 'gzip, br'),

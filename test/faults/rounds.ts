@@ -1,7 +1,7 @@
-/** How often something is measured, so that a busy moment of the machine decides nothing. */
+/** The number of measurements, so that a busy moment of the machine decides nothing. */
 const ROUNDS = 5
 
-/** Whether the median of all rounds is known to pass, or to fail, for each measure: more rounds change nothing. */
+/** Whether more rounds cannot change whether the median passes, for each measure. */
 export function isDecided(...measures: (readonly boolean[])[]): boolean {
   return measures.every((passed) => {
     const passes = passed.filter(Boolean).length

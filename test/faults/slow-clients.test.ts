@@ -8,13 +8,18 @@ import { ownDirectory } from '../own-directory.ts'
 import { noteFault } from './table.ts'
 
 const CLIENTS = 100
-/** More than the buffers of the operating system take, and fewer than a service holds for all clients. */
+/**
+ * More than the operating system's buffers hold, and less than a service buffers for all clients.
+ */
 const PIPELINED = 150
-/** The waiting requests and answers of more clients exceed the memory for them, which cuts some off sooner. */
+/**
+ * With more clients, waiting requests and responses exceed the memory limit, which cuts some off
+ * sooner.
+ */
 const UNREAD = 12
-/** As many as a key may have open. */
+/** The limit of open connections per key. */
 const STREAMS = 20
-/** A stream's reader that takes nothing is cut off once the ring has moved past it. */
+/** A stream client that reads nothing is cut off once the ring has moved past it. */
 const BATCHES = 24
 
 let directory: string
@@ -31,19 +36,19 @@ beforeAll(async () => {
   key = await createKey(service.adminUrl)
 })
 
-/** A client that sends `text`, then `drip` every second; without that it reads no more than the beginning. */
+/** A client that sends `text`, then `drip` every second; without `drip` it reads only the start. */
 type Slow = { readonly url: string; readonly text: string; readonly drip?: string }
 
 type Held = {
-  /** Until the service had closed all of them, after `meanwhile`. */
+  /** The time until the service had closed all of them, after `meanwhile`. */
   readonly seconds: number
   readonly growthMb: number
   readonly answers: readonly string[]
 }
 
 /**
- * Holds connections of slow clients until the service closes them, and reports meanwhile as others do.
- * `meanwhile` is what makes the service send something.
+ * Holds slow clients' connections until the service closes them, and meanwhile reports as other
+ * clients do. `meanwhile` makes the service send data.
  */
 async function holdAll(slow: readonly Slow[], meanwhile = async () => {}): Promise<Held> {
   await report()
@@ -67,7 +72,7 @@ async function holdAll(slow: readonly Slow[], meanwhile = async () => {}): Promi
     return socket.on('close', () => clearInterval(dripping))
   })
   const accepted = new Set<string>()
-  // Long: on a busy machine the service may first have to work off its load.
+  // Long, because on a busy machine the service may first have to work off its load.
   await eventually(
     () => {
       for (const name of openConnections()) if (own.has(name)) accepted.add(name)
@@ -92,7 +97,7 @@ async function holdAll(slow: readonly Slow[], meanwhile = async () => {}): Promi
   return { seconds, growthMb: most - before, answers }
 }
 
-/** Sends a report on a connection of its own, and gives how many milliseconds its answer took. */
+/** Sends a report on a new connection; returns the response time in milliseconds. */
 async function report(reports = [{ deviceId: 'tug', latitude: 1, longitude: 2 }]): Promise<number> {
   const started = performance.now()
   const answer = await fetch(`${service.ingestUrl}/api/v1/gps/batch`, {
@@ -104,14 +109,14 @@ async function report(reports = [{ deviceId: 'tug', latitude: 1, longitude: 2 }]
   return performance.now() - started
 }
 
-/** About 20 MB of events, of which the ring keeps the last 10 000. */
+/** About 20 MB of events; the ring holds the last 10 000. */
 async function reportMuch(): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch += 1) {
     const reports = Array.from({ length: 1_000 }, (_, n) => {
       const deviceId = `${n % 10}`.padEnd(128, '€')
       return { deviceId, latitude: 1, longitude: batch + n / 1_000 }
     })
-    // A busy machine may answer 503: a sender then sends again.
+    // A busy machine may respond 503; a sender then retries.
     await eventually(() => report(reports))
   }
 }
@@ -141,21 +146,21 @@ test('slow headers and slow bodies get 408 within 20 s on both ports, and little
   expect(growthMb).toBeLessThan(50)
 })
 
-test('answers that are not read are cut off within 45 s on both ports, and take little memory', async () => {
+test('unread responses are cut off within 45 s on both ports, and take little memory', async () => {
   const get = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'
   const unread = onBothPorts(() => ({ text: get.repeat(PIPELINED) }), UNREAD)
   const { seconds, growthMb, answers } = await holdAll(unread)
   for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   noteFault('answers not read', { clients: unread.length, seconds: seconds.toFixed(1), growthMb })
-  // Node notices at its second look that nothing was taken.
+  // Node notices at its second check that nothing was read.
   expect(seconds).toBeLessThan(45)
   expect(growthMb).toBeLessThan(150)
 })
 
-test('streams that are not read are cut off within 45 s of falling behind, and take little memory', async () => {
+test('unread streams are cut off within 45 s of falling behind, and take little memory', async () => {
   const get = `GET /api/v1/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`
   const slow = Array.from({ length: STREAMS }, () => ({ url: service.adminUrl, text: get }))
-  // The cost of the same load without them.
+  // The cost of the same load without slow clients.
   await reportMuch()
   const { seconds, growthMb, answers } = await holdAll(slow, reportMuch)
   for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)

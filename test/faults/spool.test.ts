@@ -58,7 +58,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
     ['hangs', async () => service.kafkaLine.freeze(), async () => service.kafkaLine.thaw()],
     ['is killed', () => service.kafka.kill(), () => service.kafka.restart()],
   ])(
-    'Kafka %s: everything sent since gets 200 within 6 s, and all of it is stored once',
+    'Kafka %s: every later report gets 200 within 6 s and is stored once',
     async (fault, go, comeBack) => {
       const sending = load()
       await acknowledges(sending, 200)
@@ -72,7 +72,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
       const seconds = await drained()
       await acknowledges(sending, 100)
       await sending.stop()
-      // Only what was under way when it went may have been refused.
+      // Only requests in flight when Kafka went away may have failed.
       expect(sending.refused.filter(({ status }) => status !== 503)).toEqual([])
       expect(sending.refused.length).toBeLessThanOrEqual(8)
       expect(sending.slowestMs()).toBeLessThan(ANSWERED_WITHIN_MS)
@@ -108,7 +108,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
     noteFault('kill -9 of an ingest API with a filled spool', { kills: KILLS + 1, ...outcome })
   })
 
-  test('a device that is erased while its reports wait in the spool: none of them comes back', async () => {
+  test('none of a device’s reports that wait in the spool come back after its erasure', async () => {
     const deviceId = 'erased-meanwhile'
     const api = adminReader(service)
     const sent = [await submit({ deviceId, latitude: 0, longitude: 0 })]
@@ -123,7 +123,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
     await service.start('ingest-1')
     await drained()
     const later = await submit({ deviceId, latitude: 9, longitude: 9 })
-    // In the log it comes after all events that waited.
+    // In the log it follows all events that waited.
     await eventually(() => api.device(deviceId), { withinMs: 60_000 })
     expect(await api.device(deviceId)).toMatchObject({ reportCount: 1 })
     const positions = await api.positions(deviceId)

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 
 const rows = fileURLToPath(new URL('../../.cache/faults.jsonl', import.meta.url))
 
-/** Shortened in a run that has to end soon; the promise is the same, the fault comes less often. */
+/** Shorter in quick runs: the promise is the same, with fewer faults. */
 export const SHORT = process.env['FAULTS'] === 'short'
 
-/** Puts a fault and its figures into the table that is printed when the run ends. */
+/** Adds a fault and its figures to the table printed at the end of the run. */
 export function noteFault(fault: string, figures: Readonly<Record<string, number | string>>): void {
   mkdirSync(join(rows, '..'), { recursive: true })
   appendFileSync(rows, `${JSON.stringify({ fault, figures })}\n`)

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals'
 import { filesIn, readSource, userMessages, type UserMessage } from './user-messages.ts'
 
-/** Words in a row that make a message known among the texts of the tests. */
+/** The number of consecutive words that identify a message in the tests' texts. */
 const WORDS = 4
 
 /**
- * The beginnings of messages that only a log shows, of faults of the program and of states that last for moments; or
- * whose parts the tests assert separately.
+ * The beginnings of messages that appear only in logs, after programming errors or in brief states,
+ * or whose parts the tests assert separately.
  */
 const INTERNAL = [
   '--… must be … from … to …, not "…"',
@@ -42,7 +42,9 @@ const INTERNAL = [
   '…: try again in … s',
 ]
 
-/** Messages that users can meet and that no test asserts yet: each needs a Kafka of its own that is ill. */
+/**
+ * Messages that users can get and that no test asserts yet: each needs a separate, faulty Kafka.
+ */
 const NOT_YET_ASSERTED = [
   'Kafka confirms no writes',
   'Kafka did not return the events that were applied last',
@@ -73,12 +75,12 @@ function isTested({ texts }: UserMessage): boolean {
   return texts.some((text) => words(text).length > 2 && runs(text).some((run) => tested.has(run)))
 }
 
-test('each message that a user can meet is asserted by a test', () => {
+test('a test asserts each message that a user can get', () => {
   const untested = userMessages()
     .filter((message) => !isTested(message))
     .map(({ texts }) => texts.join('…'))
   const isListed = (text: string) => listed.some((begin) => text.startsWith(begin))
   expect(untested.filter((text) => !isListed(text))).toEqual([])
-  // What is asserted by now, or gone, is taken off the lists.
+  // Messages that are asserted by now, or no longer exist, must leave the lists.
   expect(listed.filter((begin) => !untested.some((text) => text.startsWith(begin)))).toEqual([])
 })

@@ -5,12 +5,12 @@ import ts from 'typescript'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Folders whose messages reach senders, operators or who runs the service. */
+/** Folders whose messages reach senders or operators. */
 const FOLDERS = [
   ...['ingest-api', 'admin-api', 'schemas', 'runtime', 'store', 'event-log', 'projector'],
   ...['commands', 'embedded', 'client', 'console/core'],
 ]
-/** Functions and classes that take a message, and the place of the argument. */
+/** Functions and classes that take a message, with the index of the argument. */
 const TAKE_A_MESSAGE = new Map([
   ['ApiError', 1],
   ['unavailable', 0],
@@ -29,15 +29,17 @@ const TAKE_A_MESSAGE = new Map([
 ])
 const NAMED_AS_MESSAGES = /^(message|expected|fault|because|reason|\w+_EXPECTED|EXPECTED)$/
 
-/** A message in the code: the fixed texts, between which values stand. */
+/** A message in the code: the fixed texts around its values. */
 export type UserMessage = {
   readonly file: string
   readonly texts: readonly string[]
-  /** The function that takes it, with the error identifier of an `ApiError`; or the name that it has. */
+  /**
+   * The function that takes the message, with an `ApiError`'s identifier; or the message's name.
+   */
   readonly by: string
 }
 
-/** Every message in the code that a user may meet, and every failure that a log may show. */
+/** Every message in the code that a user may get, and every failure that may be logged. */
 export function userMessages(): UserMessage[] {
   return FOLDERS.flatMap(filesIn).flatMap(messagesIn)
 }
@@ -102,7 +104,7 @@ function messageAt(node: ts.Node): ts.Node | undefined {
   return isNamed && NAMED_AS_MESSAGES.test(node.name.getText()) ? node.initializer : undefined
 }
 
-/** The texts that an expression may have; those of one message stand around its values. */
+/** The possible texts of an expression; a message has several, around its values. */
 function textsOf(node: ts.Node): string[][] {
   if (ts.isStringLiteralLike(node)) return [[node.text]]
   if (ts.isTemplateExpression(node)) {

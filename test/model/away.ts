@@ -1,6 +1,6 @@
 import { DependencyError } from '../../runtime/errors.ts'
 
-/** How a log or a store says that a retry may help. */
+/** The error with which a log or store asks for a retry. */
 export function away(): DependencyError {
   return new DependencyError('the log is away', { retriable: true })
 }

@@ -11,7 +11,7 @@ type Command = fc.AsyncCommand<Model, World>
 const TURNS = 5
 const EVERYTHING = { sizes: [500], back: 0, most: 1000 }
 
-/** Everything that can happen. Each is done, and then all that is seen is checked. */
+/** Everything that can happen. After each command, all visible data is checked. */
 export function commands(): fc.Arbitrary<Command>[] {
   const turn = fc.oneof(
     { weight: 3, arbitrary: fc.nat(TURNS - 1) },
@@ -75,7 +75,7 @@ async function eraseIn(model: Model, world: World, device: number, upTo?: EraseS
   if (await world.erase(DEVICES[device]!, upTo)) model.erased(device)
 }
 
-/** A device that operators see is named once its erasure has come to this step. */
+/** An operator names a visible device once its erasure has reached this step. */
 function nameWhileErased(device: number, upTo: EraseStep): Command {
   const deviceId = DEVICES[device]!
   return command(`name ${deviceId} once its erasure is ${upTo}`, async (model, world) => {
@@ -125,7 +125,7 @@ function rebuild(): Command {
   })
 }
 
-/** Reports keep coming, are projected and read, while the read models are rebuilt. */
+/** Reports keep coming and are projected and read during a rebuild of the read models. */
 function rebuildDuring(batches: Report[][]): Command {
   return command(`rebuild during ${JSON.stringify(batches)}`, async (model, world) => {
     await world.rebuild(async () => {
@@ -154,7 +154,7 @@ export async function settle(model: Model, world: World): Promise<void> {
   await world.revive()
   world.becomes('up')
   await world.drained()
-  // Erased devices report again, so that anything kept of them would show.
+  // Erased devices report again, so that any leftover data would be visible.
   world.clock.time += 1
   await sendTo(model, world, [DEVICES.map((_, device) => ({ device, turn: 0 }))])
   await world.drained()

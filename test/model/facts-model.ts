@@ -23,13 +23,13 @@ export type ExpectedFact = readonly [
   detail: string,
 ]
 
-/** Operators disable a device, or enable it again; or they suspend the account of all, or resume it. */
+/** Operators disable or enable a device, or suspend or reinstate the account of all devices. */
 export type Switch = {
   readonly kind: 'switch'
   readonly at: number
   readonly deviceId?: string
   readonly enabled: boolean
-  /** Until then, the projector had let time pass. */
+  /** The projector had let time pass until then. */
   readonly passed: number
 }
 
@@ -41,13 +41,13 @@ const NO_YARD: Yard = { north: 0, radius: 0, confirmSeconds: 0, enabled: false }
 export const SOUTH = 45.27
 export const DEGREE_METRES = 111_195.08
 
-/** A deadline falls where it depends on the machine whether it or the change of the settings comes first. */
+/** A deadline so close to a change of settings that their order depends on the machine. */
 export class Ambiguous extends Error {}
 
 type Device = {
   isDisabled?: boolean
   isSuspended?: boolean
-  /** It counts as heard then, also if a report received before is judged later. */
+  /** The device counts as heard then, even if an earlier report is judged later. */
   enabledAt: number
   visits: Visits
   heardAt?: number
@@ -62,8 +62,8 @@ type Device = {
 }
 
 /**
- * The facts that these entries must give until `end`, one entry after the other, with no batches, stores or crashes:
- * every device is offline after an hour. The geofence was there before.
+ * The facts that these entries must produce until `end`, entry by entry, without batches, stores or
+ * crashes. Devices go offline after an hour; the geofence existed before.
  */
 export function expectedFacts(story: Story, end: number, first = NO_YARD): ExpectedFact[] {
   const devices = new Map<string, Device>()
@@ -100,7 +100,7 @@ export function expectedFacts(story: Story, end: number, first = NO_YARD): Expec
     if (entry.kind === 'erasure') {
       const { isDisabled = false, enabledAt, erasedAt: before } = deviceOf(deviceId)
       const kept = { isDisabled, isSuspended, enabledAt }
-      // The clocks of two processes may differ: what either erasure covers is withdrawn.
+      // The clocks of two processes may differ: facts covered by either erasure are withdrawn.
       const erasedAt = Math.max(before, entry.event.erasedAt)
       devices.set(deviceId, { ...fresh(erasedAt), ...kept })
       continue
@@ -168,7 +168,7 @@ function letPass(deviceId: string, device: Device, now: number, yard: Yard): voi
   letPass(deviceId, device, now, yard)
 }
 
-/** When it goes offline, if nothing is heard of it. */
+/** When the device goes offline if it stays silent. */
 function offlineAt(device: Device): number | undefined {
   const { heardAt, enabledAt } = device
   if (device.offlineAt !== undefined || !isWatched(device) || heardAt === undefined)
@@ -180,7 +180,7 @@ function isWatched({ isDisabled = false, isSuspended = false }: Device): boolean
   return !isDisabled && !isSuspended
 }
 
-/** What comes first if both are due? The projector has not looked. */
+/** If both are due, their order is undecided: the projector has not looked yet. */
 function mustNotBeDue(deadline: number | undefined, { passed, at }: Switch | Redefinition): void {
   if (deadline !== undefined && deadline > passed && deadline <= at) throw new Ambiguous()
 }
@@ -222,7 +222,7 @@ function sign(deviceId: string, device: Device, receivedAt: number): void {
   device.heardAt = Math.max(device.heardAt ?? 0, receivedAt)
 }
 
-/** What an entry tells beside a sign of life; undefined: it repeats a record. */
+/** What an entry contains besides a sign of life; undefined if it repeats a record. */
 function newsOf(
   device: Device,
   { event, origin }: Exclude<ProjectionEntry, { kind: 'erasure' }>,

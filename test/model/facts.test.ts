@@ -60,7 +60,7 @@ type Step = Happening & {
   readonly after: number
   readonly jitter: number
 }
-/** A step after an entry has reached the log. */
+/** A step after an entry reaches the log. */
 type Work =
   | 'nothing'
   | 'project'
@@ -79,7 +79,7 @@ const events: fc.Arbitrary<Event> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('position' as const),
       ago: fc.constantFrom(0, 0, 0, 1_000, 4 * MINUTE, 90 * MINUTE, -MINUTE),
-      // In the middle, near the edge and beyond the tolerance of it, in and around another shape.
+      // In the middle, near the edge and beyond its tolerance, in and around another shape.
       north: fc.constantFrom(0, 0, 0, 70, 90, 300, 400, 470, 1_000, 1_000),
       alarm: alarms,
       imported: fc.constantFrom(false, false, false, true),
@@ -155,7 +155,7 @@ const YARD = '01KDVN9C000000000000000000'
 const clock = { time: T0, now: () => clock.time }
 
 const MEMORY = '/dev/shm'
-/** A change of the settings is followed at the next sweep. */
+/** A change of settings takes effect at the next sweep. */
 const FOLLOWED_MS = 5_000
 
 /** Puts the steps into the log, working between them; then projects and sweeps until nothing is left to decide. */
@@ -232,7 +232,7 @@ async function run(taken: readonly Step[], work: readonly Work[]) {
   }
 }
 
-/** Undefined: it is reported. */
+/** Undefined if the time is reported. */
 function changeOf({ event, device }: Happening): ((store: Store) => Promise<unknown>) | undefined {
   const { kind } = event
   const changedAt = () => clock.time
@@ -324,7 +324,7 @@ function entryOf(
   }
 }
 
-/** In the order of devices and sequences. */
+/** Ordered by device, then sequence. */
 function told(facts: readonly DeviceFact[]): ExpectedFact[] {
   return inOrder(
     facts.map((fact) => [fact.deviceId, fact.sequence, fact.type, fact.at, detailOf(fact)]),
@@ -350,7 +350,7 @@ function expectedOf(story: Story): ExpectedFact[] | undefined {
   }
 }
 
-test(`facts are those of the model through any batches, crashes, sweeps and rebuilds: ${RUNS} runs, seed ${SEED}`, async () => {
+test(`facts match the model through any batches, crashes, sweeps and rebuilds: ${RUNS} runs, seed ${SEED}`, async () => {
   await fc.assert(
     fc.asyncProperty(steps, works, async (taken, work) => {
       const { story, facts } = await run(taken, work)

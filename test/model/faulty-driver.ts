@@ -6,7 +6,7 @@ import {
   type StatementSyncInstance,
 } from '@photostructure/sqlite'
 
-/** A fault at one of the next statements. */
+/** A fault at one of the following statements. */
 export type StatementFault =
   /** The process dies before the statement, or right after it. */
   | 'dies before'
@@ -14,7 +14,9 @@ export type StatementFault =
   /** SQLite refuses the statement: another connection writes, or the disk is full. */
   | 'busy'
   | 'full'
-  /** The next commit, of a transaction or of one statement, is done, and the driver says that it is not. */
+  /**
+   * The next commit, of a transaction or one statement, succeeds, but the driver reports a failure.
+   */
   | 'done, but fails'
 
 const ERRCODES = { busy: 5, full: 13, 'done, but fails': 10 } as const
@@ -30,7 +32,7 @@ export function armFault(fault: StatementFault, nth: number): void {
   countdown = nth
 }
 
-/** A new process: nothing is armed, and `onDeath` is called at the moment at which it dies. */
+/** A new process: disarms all faults; `onDeath` is called when the process dies. */
 export function newProcess(onDeath: () => void): void {
   countdown = Infinity
   dead = false
@@ -53,8 +55,8 @@ export function killProcess(): void {
 }
 
 /**
- * The state of open database files after `kill -9`: everything written to them so far. The index of
- * the write-ahead log is shared memory, which the next process creates afresh.
+ * The state of open database files after `kill -9`: everything written so far. The write-ahead
+ * log's index is shared memory, which the next process recreates.
  */
 export function copyFiles(from: string, to: string): void {
   mkdirSync(to)
@@ -65,7 +67,7 @@ export function copyFiles(from: string, to: string): void {
   }
 }
 
-/** The real driver, and the faults that are armed. A dead process does nothing. */
+/** The real driver with the armed faults. A dead process does nothing. */
 export class FaultyDatabase extends RealDatabase implements DatabaseSyncInstance {
   override exec(sql: string): void {
     meet(sql, () => super.exec(sql))

@@ -23,10 +23,10 @@ import type { Store } from '../../store/store.ts'
 export const GRACE_MS = 2_000
 const logger = createLogger({ level: 'silent', name: 'test' })
 
-/** Where a process dies while it projects. */
+/** The point at which a process dies while projecting. */
 export type Crash = 'before projecting' | 'before judging'
 
-/** A projector on a store and a log that a test holds; it hears everything. */
+/** A projector on a test's store and log; it can always hear reports. */
 export function startJudging(
   store: Store,
   log: readonly ProjectionEntry[],
@@ -46,7 +46,7 @@ export function startJudging(
   const sweep = sweepDeadlines({ ...judging, eventLog: { extent }, graceMs: GRACE_MS })
   const adopt = adoptDevices(judging)
 
-  /** Projected by this process, and not judged yet. */
+  /** Projected by this process, but not judged yet. */
   let waiting: [ProjectedBatch, readonly Change[]][] = []
 
   async function judgeWaiting(facts: JudgeBatch) {
@@ -56,7 +56,10 @@ export function startJudging(
     }
   }
 
-  /** As the projector does, which resumes at the smaller of both progresses. `behind`: what it projects is judged later. */
+  /**
+   * Resumes at the earlier of both progresses, as the projector does. With `behind`, projected
+   * entries are judged later.
+   */
   async function project({
     crash,
     back = 0,
@@ -108,7 +111,7 @@ export function startJudging(
       await projectInto(next, { partition: 0, lastOffset: log.length - 1, entries: log })
       await begun.switchOver()
       await begun.end()
-      // Another projector has begun.
+      // Another projector has started.
       waiting = []
       await next.close()
     },

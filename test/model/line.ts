@@ -1,11 +1,11 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { away } from './away.ts'
 
-/** States of the line between the spool and its log, which can be cut. */
+/** States of the connection between the spool and its log, which can be cut. */
 export const LINES = ['up', 'down', 'hung', 'mute', 'answers lost'] as const
 export type Line = (typeof LINES)[number]
 
-/** The line to a log; it is up at first. */
+/** The connection to a log; initially up. */
 export function lineTo(log: EventLog) {
   let line: Line = 'up'
   const waiting: (() => void)[] = []
@@ -20,7 +20,7 @@ export function lineTo(log: EventLog) {
     if (met !== 'up') throw away()
   }
 
-  /** Ends what waits for an answer. */
+  /** Aborts pending calls. */
   function letGo(): void {
     waiting.splice(0).forEach((proceed) => proceed())
   }

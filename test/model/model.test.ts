@@ -3,14 +3,14 @@ import { afterAll, beforeAll, jest, test } from '@jest/globals'
 import fc from 'fast-check'
 import { FaultyDatabase } from './faulty-driver.ts'
 
-/** A seed that failed fails again: it is in the test's name, so also there when a run hangs. */
+/** A seed that failed fails again; the test's name has it, even when a run hangs. */
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 200)
 const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
 const FASTER = 50
 /** A run takes some 70 ms. */
 const HANGS_MS = 20_000
 
-// Time runs faster: what waits for a while waits for a few turns of the event loop.
+// Time runs faster: pauses become a few event-loop turns.
 const { setTimeout: realTimeout } = globalThis
 globalThis.setTimeout = ((run: () => void, ms = 0, ...rest: []) =>
   realTimeout(run, ms / FASTER, ...rest)) as typeof setTimeout

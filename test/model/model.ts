@@ -12,10 +12,10 @@ import type { Answer, Sent, World } from './world.ts'
 
 export const DEVICES = ['tram', 'tug', 'van'] as const
 
-/** A report that devices send again and again: the same fields make the same record. */
+/** A report that devices resend: the same fields give the same record. */
 export type Report = { readonly device: number; readonly turn: number | 'heartbeat' }
 
-/** The knowledge about one device since its last erasure. */
+/** What is known about one device since its last erasure. */
 type Device = {
   /** Reports that may be visible, and when each was sent. */
   readonly may: Map<string, Set<number>>
@@ -23,17 +23,17 @@ type Device = {
   readonly must: Set<string>
   /** Reports seen before, which must stay visible. */
   readonly stays: Set<string>
-  /** When anything was sent, be it a heartbeat or a repeat. */
+  /** When anything was sent, including heartbeats and repeats. */
   readonly heard: Set<number>
-  /** Only what was received later stays: what came before may go with an erasure at any time. */
+  /** Only a later name must stay: an erasure may remove an earlier one at any time. */
   erasing: number
-  /** When it was named last, if nobody ever asked for its erasure. */
+  /** When it was last named, if its erasure was never requested. */
   named: number | undefined
-  /** When it was named although an erasure was in the log that had not been projected. */
+  /** When it was named while an erasure in the log had not been projected yet. */
   readonly doomed: Set<number>
 }
 
-/** The answers that senders and operators have received, and may rely on. */
+/** The responses that senders and operators have received and may rely on. */
 export class Model {
   readonly devices: readonly Device[] = DEVICES.map(() => ({
     may: new Map(),
@@ -44,7 +44,7 @@ export class Model {
     named: undefined,
     doomed: new Set(),
   }))
-  /** The recordId that a report was given first. */
+  /** The first recordId given to a report. */
   readonly #ids = new Map<string, string>()
   /** In the order of the commands: when a report was first sent, and first acknowledged. */
   readonly #firstSent = new Map<string, number>()
@@ -84,7 +84,7 @@ export class Model {
     })
   }
 
-  /** An operator asks for it; whether it was answered comes later. */
+  /** An operator requests it; its confirmation is recorded later. */
   erasing(number: number, at: number): void {
     const device = this.devices[number]!
     device.must.clear()
@@ -93,7 +93,7 @@ export class Model {
     device.named = undefined
   }
 
-  /** An operator named it after the time. */
+  /** An operator named the device after this time. */
   named(number: number, at: number): void {
     const device = this.devices[number]!
     if (device.erasing === -Infinity) device.named = at
@@ -107,7 +107,7 @@ export class Model {
     this.devices[device]!.doomed.add(at)
   }
 
-  /** Only projected entries may be visible; `all`: all of them have been projected. */
+  /** Only projected entries may be visible; with `all`, all have been projected. */
   async check(world: World, { all }: { all: boolean }): Promise<void> {
     for (const [number, deviceId] of DEVICES.entries()) {
       const { may, must, stays, heard, erasing } = this.devices[number]!
@@ -156,8 +156,8 @@ export class Model {
   }
 
   /**
-   * Once all is projected: no heartbeat is lost, and devices were last seen, and have the battery, that the log's fold
-   * says.
+   * Once all is projected, no heartbeat is lost, and the last-seen times and batteries match the
+   * log's fold.
    */
   async checkSeen(world: World): Promise<void> {
     const logged = await world.logged()
@@ -173,7 +173,7 @@ export class Model {
     }
   }
 
-  /** Once all is projected: no name outlives an erasure that is in the log, answered or not. */
+  /** Once all is projected, no name outlives an erasure in the log, confirmed or not. */
   async checkNames(world: World): Promise<void> {
     const logged = await world.logged()
     for (const [number, deviceId] of DEVICES.entries()) {
@@ -186,13 +186,13 @@ export class Model {
       const { named, doomed } = this.devices[number]!
       const name = Number(settings.name ?? Infinity)
       const isLater = name > Math.max(0, ...times) && !doomed.has(name)
-      // One whose answer was lost may have been given later still.
+      // A name whose response was lost may have been set even later.
       const stays = named === undefined || (settings.name !== undefined && name >= named)
       expectSame({ name, isLater, stays }, { name, isLater: true, stays: true })
     }
   }
 
-  /** Reports acknowledged before another report of the same device was first sent precede it. */
+  /** A report acknowledged before another of the same device was first sent precedes it. */
   checkOrder(logged: readonly ProjectionEntry[]): void {
     const first = new Map<string, number>()
     for (const { kind, event, origin } of logged) {
@@ -215,7 +215,7 @@ export class Model {
   }
 }
 
-/** `expect` takes longer than all that is checked: it is asked only to say what is wrong. */
+/** `expect` takes longer than all the checks, so it is called only to describe a failure. */
 function expectSame<T>(found: T, wanted: T): void {
   if (!isDeepStrictEqual(found, wanted)) expect(found).toEqual(wanted)
 }
@@ -231,7 +231,7 @@ type Signs = {
   readonly heartbeats: DeviceSeen[]
 }
 
-/** As simply as can be, without any of the code that it checks. */
+/** As simple as possible, and independent of the code under test. */
 function lastSeen(logged: readonly ProjectionEntry[]) {
   const devices = new Map<string, Signs>()
   const erasures = new Map<string, number>()
@@ -284,7 +284,7 @@ export function toSent({ device, turn }: Report, at: number): Sent {
   return { deviceId: DEVICES[device]!, timestamp: T0 + turn * 1000, latitude: turn, battery }
 }
 
-/** Another one at each time. */
+/** A different one each time. */
 function batteryAt(time: number): number {
   return (time % 1000) / 1000
 }

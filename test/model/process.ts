@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.ts'
 import { lineTo } from './line.ts'
 import { logger, metrics } from './project-some.ts'
 
-/** The parts of a process that works on the files in a folder. */
+/** The parts of a process that uses the files in a folder. */
 export type Process = {
   readonly directory: string
   readonly log: EventLog
@@ -22,7 +22,7 @@ export type Process = {
   store: Store
 }
 
-/** The ingest API's way from reports to the log, by way of a spool, and the read models. */
+/** The ingest API's path from reports through a spool to the log, and the read models. */
 export function startProcess({ directory, clock }: { directory: string; clock: Clock }): Process {
   const log = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
   const line = lineTo(log)

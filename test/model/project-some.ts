@@ -10,8 +10,8 @@ export const logger = createLogger({ level: 'silent', name: 'model' })
 export const metrics = createMetrics()
 
 /**
- * Projects at most this many batches of these sizes, beginning this many entries before the
- * checkpoint. The rest remains for the next time, as after a crash.
+ * Projects at most this many batches of these sizes, starting this many entries before the
+ * checkpoint. The rest waits for the next call, as after a crash.
  */
 export async function projectSome(
   { log, store }: { readonly log: EventLog; readonly store: Store },

@@ -5,10 +5,10 @@ import { stopNews, type Place, type StopNews } from './stops-model.ts'
 export type Said = {
   /** When it was received. */
   readonly at: number
-  /** When a position was made, by a clock that may be wrong. Absent: a heartbeat. */
+  /** A position's timestamp, by a clock that may be wrong. Absent for a heartbeat. */
   readonly made?: number
   readonly north?: number
-  /** It repeats the position of the input at this index. */
+  /** Repeats the position of the input at this index. */
   readonly repeats?: number
   readonly values: Readonly<Record<string, number | boolean>>
 }
@@ -16,9 +16,9 @@ export type Said = {
 export type ModelRule = {
   readonly when: When
   readonly forSeconds: number
-  /** It applies only in the geofence. */
+  /** The rule applies only in the geofence. */
   readonly isLocal: boolean
-  /** It is changed, as a user does who saves it again, half a second after the input at this index. */
+  /** A user saves the rule again half a second after the input at this index. */
   readonly changedAfter?: number | undefined
 }
 
@@ -31,8 +31,8 @@ const [ENTER, LEAVE] = [60, 80]
 export const LATER = 0.5
 
 /**
- * When a rule must be raised and cleared until `end`, from all inputs at hand: no state that is stored, no deadlines,
- * no batches.
+ * When a rule must be raised and cleared until `end`, computed from all inputs, without stored
+ * state, deadlines or batches.
  */
 export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number): Told[] {
   const { when, forSeconds, isLocal, changedAfter } = rule
@@ -59,17 +59,18 @@ export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number
     if (holds === true && began === undefined) {
       began = { at, received }
       if ('stopped' in when && stop !== undefined && stop !== 'moves') {
-        // Its first position that was received since the rule was changed, and made where the rule applies.
+        // The first position received since the rule changed that lies where the rule applies.
         began = stop.find((one) => one.received >= changedAt && (!isLocal || one.at >= enteredAt))
       }
     }
     if (holds === false) {
-      // The time of its raising may be that of receipt, later than the position's own.
+      // The rule may be raised at the time of receipt, later than the position's timestamp.
       if (isRaised) told.push(['cleared', Math.max(at, told.at(-1)![1])])
       began = undefined
       isRaised = false
     }
-    // Only positions have times of their own: others must not end a wait early where the device's clock is slow.
+    // Only positions have timestamps: other inputs must not end a wait early if the device's clock
+    // is slow.
     if (holds === true) raiseBy(received, 'received')
     if (holds === true && isPosition) raiseBy(at, 'at')
   }
@@ -80,18 +81,18 @@ export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number
     const speed = isStopped === true ? { speed: 0 } : {}
     return holdsNow(when, { ...speed, ...values }, isInside, began !== undefined)
   }
-  /** The stops that are found because nothing else is received by then. */
+  /** The stops found because nothing else is received by then. */
   const beSilent = (until: number) => {
     for (const one of news.filter(({ index }) => index === undefined)) {
       if (one.received > until || heard.has(one)) continue
       heard.add(one)
       raiseBy(one.received, 'received')
       const last = one.stop === 'moves' ? undefined : one.stop?.at(-1)
-      // Nothing was received since the rule was changed, or came to apply.
+      // Nothing was received since the rule changed or started to apply.
       if (last === undefined || last.received < changedAt) continue
       if (isLocal && isInside && last.at < enteredAt) continue
       const { values } = inputs[last.index]!
-      // The speed of a device that sends nothing is 0, unless it has said otherwise of its place.
+      // A silent device's speed is 0, unless its last position reported a speed.
       const isSilent = 'field' in when && values['speed'] !== undefined
       judge(isSilent ? undefined : holdsAt(one.stop, {}), one, false)
     }
@@ -127,7 +128,7 @@ export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number
 
 type Began = { readonly at: number; readonly received: number }
 
-/** Positions that follow the last one judged: later ones, or those of the same time that were received later. */
+/** Positions after the last one judged: later, or at the same time but received later. */
 function placesOf(inputs: readonly Said[]): Place[] {
   const places: Place[] = []
   for (const [index, { at: received, made, north, repeats }] of inputs.entries()) {
@@ -138,7 +139,7 @@ function placesOf(inputs: readonly Said[]): Place[] {
   return places
 }
 
-/** The positions judged, and the repeats of the last one. */
+/** The judged positions and the repeats of the last one. */
 function sightings(inputs: readonly Said[], current: readonly (number | undefined)[]): Place[] {
   const places = placesOf(inputs)
   return inputs.flatMap(({ at, repeats }, index): Place[] => {
@@ -154,7 +155,7 @@ function currentPositions(inputs: readonly Said[]): readonly (number | undefined
   return inputs.map((_, n) => places.findLast((index) => index <= n))
 }
 
-/** Whether an input carries current values: a heartbeat does, and a repeat of the last position. */
+/** Whether an input has current values: heartbeats and repeats of the last position do. */
 function isOfNow({ made, repeats }: Said, current: number): boolean {
   return repeats === undefined ? made === undefined : repeats === current
 }
@@ -175,7 +176,10 @@ function holdsNow(
   return 'above' in when ? value > (limit ?? when.above) : value < (limit ?? when.below)
 }
 
-/** Every input from the first position on is a sign of life. A change begins a silence again, also one that was raised. */
+/**
+ * Every input from the first position on is a sign of life. A change restarts a silence, even a
+ * raised one.
+ */
 function silences(
   { forSeconds, changedAfter = Infinity }: ModelRule,
   inputs: readonly Said[],

@@ -16,7 +16,10 @@ import { expectedOf, LATER, type ModelRule, type Said, type Told } from './rules
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 500)
 const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
 const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
-/** Here a metre to the north is one along a single axis: stops are as wide as in the model, to the metre. */
+/**
+ * Here a metre to the north is a metre along one axis, so stops are exactly as wide as in the
+ * model.
+ */
 const MIDDLE = { latitude: 0, longitude: 90 }
 const yard = geofence({ shape: { type: 'circle', ...MIDDLE, radius: 60 } })
 
@@ -42,17 +45,18 @@ const rules: fc.Arbitrary<ModelRule> = fc.record({
 const steps = fc.array(
   fc.record({
     after: fc.constantFrom(1, 9, 10, 30, 60, 90, 200, 299),
-    // The middle, the edge's inner and outer side, beyond the tolerance, the width of a stop and beyond, far away.
+    // The middle, just inside and outside the edge, beyond the tolerance, a stop's width and
+    // beyond, and far away.
     north: fc.constantFrom(undefined, 0, 55, 70, 90, 150, 260, 1_000),
     isResting: fc.constantFrom(false, true, true),
-    /** Positions are mostly sent when they are made; some later, some by a clock that is ahead. */
+    /** Most positions are sent immediately; some later, some by a clock that is ahead. */
     ago: fc.constantFrom(0, 0, 0, 0, 0, 5, 40, 400, -60),
-    /** Repeats this position, counted from the last one sent. */
+    /** Repeats this position, counted back from the last one sent. */
     repeats: fc.option(fc.constantFrom(0, 0, 1, 2), { freq: 7 }),
     speed: fc.constantFrom(undefined, 5, 7, 10, 12),
     battery: fc.constantFrom(undefined, 0.1, 0.2, 0.3, 0.5),
     door: fc.constantFrom(undefined, true, false),
-    /** A batch begins here, after sweeps as parts of the time since the last input. */
+    /** A batch starts here, after sweeps at these fractions of the time since the last input. */
     isCut: fc.boolean(),
     sweeps: fc.array(fc.constantFrom(0, 0.5, 0.9, 1), { maxLength: 2 }),
   }),
@@ -74,13 +78,13 @@ test(`rules are raised and cleared as in the model, for any batches and sweeps: 
     }),
     { numRuns: RUNS, seed: SEED },
   )
-  // One run alone may have nothing to say.
+  // A single run may decide nothing.
   if (RUNS >= 50) expect(told).toBeGreaterThan(RUNS)
 }, 14_400_000)
 
 type Step = typeof steps extends fc.Arbitrary<readonly (infer One)[]> ? One : never
 
-/** A rule about silence needs a time, and has no place here. */
+/** A rule about silence needs a duration and does not apply here. */
 function asJudged(one: ModelRule): ModelRule {
   if (!('silent' in one.when)) return one
   return { ...one, forSeconds: Math.max(10, one.forSeconds), isLocal: false }
@@ -107,7 +111,7 @@ function decided(
   let state: FactState | undefined
   let batch: JudgedEntry[] = []
   const take = (judged: { state: FactState; facts: readonly DeviceFact[] }) => {
-    // As it is stored.
+    // In its stored form.
     state = JSON.parse(JSON.stringify(judged.state)) as FactState
     facts.push(...judged.facts)
   }

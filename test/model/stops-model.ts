@@ -1,10 +1,10 @@
-/** A position or a repeat of it: the index of its input, and seconds and metres of the rules' model. */
+/** A position or its repeat: the input's index, and seconds and metres as in the rules' model. */
 export type Place = {
   readonly index: number
   readonly at: number
   readonly received: number
   readonly north: number
-  /** It repeats the position before it. */
+  /** Repeats the previous position. */
   readonly isRepeat?: true
 }
 
@@ -15,17 +15,22 @@ export type Place = {
  * each weighted by the time until the next.
  */
 const [STOP_SECONDS, METRES] = [300, 100]
-/** A device seen at a place for this long is there until it is seen elsewhere. */
+/** A device seen at a position for this long stays there until it is seen elsewhere. */
 const SEEN_SECONDS = 60
-/** Faster than this, in metres a second, is a leap. */
+/** Faster than this (m/s) is a leap. */
 const LEAP = 300
 
-/** What is known of a stop: at an input, or (without its index) at a time because nothing else was received by then. */
+/**
+ * What is known of a stop at an input or, without an index, at a time by which nothing else was
+ * received.
+ */
 export type StopNews = {
   readonly index?: number
   readonly at: number
   readonly received: number
-  /** The positions of its stop up to it, or that it moves. Absent: it leapt, which says nothing. */
+  /**
+   * The positions of its stop so far, or that it moves. Absent after a leap, which decides nothing.
+   */
   readonly stop?: readonly Place[] | 'moves'
 }
 
@@ -36,7 +41,7 @@ export function stopNews(places: readonly Place[], end: number): StopNews[] {
   let stop: OpenStop | undefined
   let remembered: Place[] = []
 
-  /** By a new place, or because nothing else was received. */
+  /** By a new position, or because nothing else was received. */
   const found = (since: readonly Place[] = []) => {
     stop = { places: [...remembered], middle: middleOf(remembered), since }
   }
@@ -62,13 +67,15 @@ export function stopNews(places: readonly Place[], end: number): StopNews[] {
     if (place.at - remembered[0]!.at >= STOP_SECONDS) found([place])
   }
 
-  /** For how long the device has been seen around the place, and has been there if it has not moved since. */
+  /**
+   * How long the device was seen there, and how long it has been there if it has not moved since.
+   */
   const restUntil = (now: number) => {
     const [first, last] = [remembered[0]!, positionsOf(remembered).at(-1)!]
     return last.at - first.at + now - last.received
   }
 
-  /** Silence until the next input, in which the device is found to have stopped. */
+  /** Silence until the next input, during which the device is found to have stopped. */
   const beSilent = (until: number) => {
     if (stop !== undefined || leapt !== undefined || remembered.length === 0) return
     if (restUntil(remembered.at(-1)!.received) < SEEN_SECONDS) return
@@ -81,7 +88,8 @@ export function stopNews(places: readonly Place[], end: number): StopNews[] {
 
   for (const place of places) {
     beSilent(place.received)
-    // Of repeats the latest counts, until the next position: that may be of an earlier time, and tells more.
+    // The latest repeat counts, until the next position, which may have an earlier time and tells
+    // more.
     remembered = positionsOf(remembered)
     stop = stop && { ...stop, places: positionsOf(stop.places) }
     const { index, at, received } = place
@@ -97,7 +105,7 @@ export function stopNews(places: readonly Place[], end: number): StopNews[] {
         leapt !== undefined &&
         !isLeap(last, place) &&
         Math.abs(place.north - last.north) < Math.abs(place.north - leapt.north)
-      // The one that leapt was there, unless the next is back where the device was before.
+      // The leap counts, unless the next position is back where the device was before.
       if (leapt !== undefined && !isBack) take(leapt)
       leapt = undefined
       if (!isBack && last !== undefined && isLeap(last, place)) leapt = place

@@ -1,4 +1,4 @@
-/** A geofence on the line on which devices move: metres to the north. */
+/** A geofence on the devices' north–south line, in metres to the north. */
 export type Yard = {
   readonly north: number
   readonly radius: number
@@ -11,11 +11,11 @@ export type Redefinition = {
   readonly kind: 'redefinition'
   readonly at: number
   readonly yard: Yard
-  /** Until then, the projector had let time pass. */
+  /** The projector had let time pass until then. */
   readonly passed: number
 }
 
-/** A visit as it is told: when it began, or ended after it had begun at this time. */
+/** A reported entry or exit; an exit has the time of entry. */
 export type Told =
   | { readonly type: 'geofence.entered'; readonly at: number }
   | { readonly type: 'geofence.left'; readonly at: number; readonly enteredAt: number | null }
@@ -26,7 +26,7 @@ export type Fix = { readonly at: number; readonly receivedAt: number; readonly n
 export type Visits = {
   readonly last?: Fix
   readonly inside?: { readonly since: number | null }
-  /** Until it has been on the other side for long enough. */
+  /** Until the device has been on the other side for long enough. */
   readonly wait?: Fix
 }
 
@@ -55,14 +55,14 @@ function cross({ last, inside }: Visits, { at }: Fix): [Visits, Told] {
   return [{ ...place }, { type: 'geofence.left', at, enteredAt: inside.since }]
 }
 
-/** A position that follows the last one. */
+/** A position after the last one. */
 export function visit(before: Visits, fix: Fix, yard: Yard, since: number): [Visits, Told[]] {
   const told: Told[] = []
   let visits: Visits = { ...before, last: fix }
   if (!yard.enabled) return [visits, told]
   const [isIn, isOut] = [contains(yard, fix), isBeyond(yard, fix)]
   if (fix.receivedAt < since) {
-    // It decides nothing; but the geofence finds the device where it was last.
+    // It decides nothing, but the geofence uses the device's last position.
     const { inside, wait } = visits
     if (wait !== undefined || (inside !== undefined && inside.since !== null)) return [visits, told]
     if (isIn) return [{ last: fix, inside: { since: null } }, told]
@@ -85,8 +85,8 @@ export function visit(before: Visits, fix: Fix, yard: Yard, since: number): [Vis
 }
 
 /**
- * Undefined where what follows depends on the machine: a device that no fact has told to be inside is outside after the
- * change. After a crash nobody knows that it was inside.
+ * Undefined if the result depends on the machine: without an entry fact, a device is outside after
+ * the change, and after a crash it is not known to have been inside.
  */
 export function redefined({ last, inside }: Visits, yard: Yard): Visits | undefined {
   const place = last && { last }

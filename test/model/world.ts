@@ -27,7 +27,7 @@ const grant = {
   disabledDevices: new Set<string>(),
 }
 
-/** Time runs faster here, and a busy machine is no fault. */
+/** Time runs faster here, and a busy machine must not fail the test. */
 const NEVER_MS = 1e8
 
 export type Sent =
@@ -47,7 +47,7 @@ export type EraseStep = 'announced' | 'logged' | 'answered'
 export type World = Awaited<ReturnType<typeof openWorld>>
 
 /**
- * The ingest API's way from reports to the log, by way of a spool, then projector, read models and
+ * The ingest API's path from reports through a spool to the log, then projector, read models and
  * rebuild, on real files, in one process that may die at any statement.
  */
 export async function openWorld(folder: string, empty: string) {
@@ -79,7 +79,7 @@ export async function openWorld(folder: string, empty: string) {
   return {
     clock,
 
-    /** Sends batches concurrently; returns the answer to each, or undefined where there was none. */
+    /** Sends batches concurrently; returns each response, or undefined for none. */
     async send(batches: readonly (readonly Sent[])[]): Promise<(Answer[] | undefined)[]> {
       const { accept } = process
       const sent = batches.map(async (reports) => {
@@ -97,13 +97,13 @@ export async function openWorld(folder: string, empty: string) {
       const answers = await Promise.allSettled(sent)
       return answers.map((answer) => {
         if (answer.status === 'fulfilled') return answer.value
-        // Answered as a 503; anything else is a fault of ours.
+        // Becomes a 503; anything else is a bug.
         if (answer.reason instanceof DependencyError) return undefined
         throw answer.reason
       })
     },
 
-    /** As the admin API does it, up to a step; true once it is answered. */
+    /** Erases as the admin API does, up to a step; true once confirmed. */
     async erase(deviceId: string, upTo: EraseStep = 'answered'): Promise<boolean> {
       erasures += 1
       const erasedAt = clock.now()
@@ -123,7 +123,7 @@ export async function openWorld(folder: string, empty: string) {
       return done && upTo === 'answered'
     },
 
-    /** As the admin API does it; true once it is answered, and the device had been found. */
+    /** Names a device as the admin API does; true once confirmed, if the device exists. */
     async name(deviceId: string, name: string): Promise<boolean> {
       const { store } = process
       const device = { accountId: ACCOUNT, deviceId }
@@ -138,13 +138,13 @@ export async function openWorld(folder: string, empty: string) {
     },
 
     /**
-     * Projects at most `most` batches of these sizes, beginning `back` entries before the checkpoint;
-     * true if nothing is left.
+     * Projects at most `most` batches of these sizes, starting `back` entries before the
+     * checkpoint; true if nothing is left.
      */
     project: (options: { sizes: readonly number[]; back: number; most: number }) =>
       attempt(() => projectSome(process, options)),
 
-    /** Rebuilds the read models, and does something meanwhile; false if the rebuild did not finish. */
+    /** Rebuilds the read models while doing something else; false if the rebuild did not finish. */
     async rebuild(meanwhile = async () => {}): Promise<boolean> {
       const { log, store } = process
       let switched = false
@@ -178,7 +178,7 @@ export async function openWorld(folder: string, empty: string) {
     kill: killProcess,
     isDead,
 
-    /** Reads from it while it lives: a concurrent step may kill it at any moment. */
+    /** Reads from the process while it lives: a concurrent step may kill it at any moment. */
     async unlessItDies(look: () => Promise<void>): Promise<void> {
       if (isDead()) return
       try {
@@ -188,7 +188,7 @@ export async function openWorld(folder: string, empty: string) {
       }
     },
 
-    /** Starts it again if it has died. */
+    /** Restarts the process if it has died. */
     async revive(): Promise<void> {
       if (!isDead()) return
       await closeProcess(process)
@@ -206,7 +206,8 @@ export async function openWorld(folder: string, empty: string) {
       const { store } = process
       const query = { accountId: ACCOUNT, deviceId }
       let device = await store.findDevice(query)
-      // Readers look every 200 ms for a switch: in between, the two would be of different read models.
+      // Readers check for a switch every 200 ms: in between, the two could use different read
+      // models.
       for (;;) {
         const records = await store.pagePositions({ ...query, order: 'asc', limit: 1000 })
         const again = await store.findDevice(query)
@@ -238,7 +239,7 @@ export async function openWorld(folder: string, empty: string) {
       return found
     },
 
-    /** `keptIn`: a folder that gets the files. */
+    /** `keptIn`: a folder that receives the files. */
     async close({ keptIn }: { keptIn?: string } = {}): Promise<void> {
       await closeProcess(process)
       if (keptIn !== undefined) {
@@ -250,7 +251,7 @@ export async function openWorld(folder: string, empty: string) {
   }
 }
 
-/** False if the work failed with an error that asks callers to retry. */
+/** False if the work failed with a retriable error. */
 async function attempt(work: () => Promise<void>): Promise<boolean> {
   try {
     await work()

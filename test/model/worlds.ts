@@ -6,7 +6,10 @@ import { runInNewContext } from 'node:vm'
 import { openWorld } from './world.ts'
 
 const memory = '/dev/shm'
-/** A run leaves some 40 files open until its statements are collected, and some systems allow 1024 a process. */
+/**
+ * A run leaves about 40 files open until its statements are garbage-collected, and some systems
+ * allow 1024 per process.
+ */
 const COLLECTED_EVERY = 20
 
 /** The folders of all runs of this test. */
@@ -17,7 +20,7 @@ export function openWorlds() {
   setFlagsFromString('--expose_gc')
   const collect = runInNewContext('gc') as () => void
   return {
-    /** Nothing has ever been reported there. */
+    /** A store and log without any reports. */
     async open() {
       opened += 1
       if (opened % COLLECTED_EVERY === 0) collect()
@@ -28,7 +31,7 @@ export function openWorlds() {
   }
 }
 
-/** Making the files takes longer than copying them. */
+/** Creating the files takes longer than copying them. */
 async function emptyFiles(directory: string): Promise<string> {
   mkdirSync(join(directory, 'spool'), { recursive: true })
   const world = await openWorld(`${directory}-made`, directory)

@@ -18,7 +18,7 @@ await describeWith(['prometheus'], 'a fresh process', () => {
     page = await createMetrics().registry.metrics()
   })
 
-  /** Ten minutes of a series as a fresh process exports it, a value a minute. */
+  /** Ten minutes of a series from a fresh process, one value per minute. */
   const fresh = (series: string) => (page.includes(`\n${series} 0\n`) ? '0x9' : '_x9')
 
   test('GpsRejectionsDropped fires when a new process drops its first rejections', async () => {
@@ -38,14 +38,14 @@ await describeWith(['prometheus'], 'a fresh process', () => {
 await describeWith(['prometheus'], 'facts', () => {
   const HELD = { at: '75m' }
 
-  test('GpsFactsLag fires when facts stay behind positions, also while both are late', async () => {
+  test('GpsFactsLag fires when facts stay behind positions, even while both are late', async () => {
     for (const positions of ['0x19', '300x19']) {
       const series = { gps_facts_lag_seconds: '400x19', gps_projector_lag_seconds: positions }
       expect(await firing(series)).toContain('GpsFactsLag')
     }
   })
 
-  test('GpsFactsLag does not fire where facts are as late as positions, or late for a moment', async () => {
+  test('GpsFactsLag does not fire if facts are as late as positions, or only briefly late', async () => {
     const both = { gps_facts_lag_seconds: '400x19', gps_projector_lag_seconds: '390x19' }
     expect(await firing(both)).not.toContain('GpsFactsLag')
     const briefly = { gps_facts_lag_seconds: '0x8 400x3 0x8', gps_projector_lag_seconds: '0x19' }
@@ -61,7 +61,7 @@ await describeWith(['prometheus'], 'facts', () => {
     expect(await firing({ gps_silence_held: '1x80' }, HELD)).toContain('GpsSilenceHeld')
   })
 
-  test('GpsSilenceHeld does not fire after a start, nor where one projector judges', async () => {
+  test('GpsSilenceHeld does not fire after a start, or while one projector judges', async () => {
     expect(await firing({ gps_silence_held: '1x10 0x70' }, HELD)).not.toContain('GpsSilenceHeld')
     const two = {
       'gps_silence_held{instance="a"}': '1x80',
@@ -81,20 +81,20 @@ await describeWith(['prometheus'], 'subscriptions', () => {
     expect(await firing(healed, LATE)).not.toContain('GpsSubscriptionsFailing')
   })
 
-  test('GpsSubscriptionDisabled fires for an hour after a subscription was disabled, not for one that has been for long', async () => {
+  test('GpsSubscriptionDisabled fires only during the hour after a subscription was disabled', async () => {
     expect(await firing({ [of('disabled')]: '1x60 2x20' }, LATE)).toContain(
       'GpsSubscriptionDisabled',
     )
     expect(await firing({ [of('disabled')]: '0x60 1x20' }, LATE)).toContain(
       'GpsSubscriptionDisabled',
     )
-    // A restarted deliverer counts from nothing.
+    // A restarted deliverer counts from zero.
     expect(await firing({ [of('disabled')]: '2x5 0x1 2x80' }, LATE)).not.toContain(
       'GpsSubscriptionDisabled',
     )
   })
 
-  test('GpsDeliveriesBehind fires where a receiver that does not fail is far behind', async () => {
+  test('GpsDeliveriesBehind fires if a receiver that does not fail is far behind', async () => {
     const behind = { gps_delivery_behind_seconds: '4000x80', [of('failing')]: '0x80' }
     expect(await firing(behind, LATE)).toContain('GpsDeliveriesBehind')
     expect(await firing({ ...behind, [of('failing')]: '1x80' }, LATE)).not.toContain(
@@ -141,7 +141,10 @@ await describeWith(['prometheus'], 'the data directory', () => {
   })
 })
 
-/** Promtool's list of the alerts that fire after a time of these series, which have a value each minute. */
+/**
+ * Promtool's list of alerts firing after some time of these series, which have one value per
+ * minute.
+ */
 async function firing(
   series: Record<string, string>,
   { at = '14m', every = '1m' } = {},
@@ -149,7 +152,7 @@ async function firing(
   const folder = await ownDirectory()
   const file = join(folder, 'test.yaml')
   const input_series = Object.entries(series).map(([name, values]) => ({ series: name, values }))
-  // Expects impossible alerts, so that promtool prints the real ones.
+  // Expects impossible alerts so that promtool prints the actual ones.
   const exp_samples = [{ labels: 'ALERTS', value: 0 }]
   const promql_expr_test = [{ expr: 'ALERTS{alertstate="firing"}', eval_time: at, exp_samples }]
   const tests = [{ interval: '1m', input_series, promql_expr_test }]

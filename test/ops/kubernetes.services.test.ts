@@ -11,20 +11,20 @@ const run = promisify(execFile)
 const folder = fileURLToPath(new URL('../../ops/kubernetes', import.meta.url))
 
 await describeWith(['kubernetesSchemas'], 'Kubernetes manifests', ({ kubernetesSchemas }) => {
-  /** @throws where a file is not as the schemas of the API say, an unknown field included. */
+  /** @throws if a file violates the API's schemas, for example with an unknown field. */
   function check(...files: readonly string[]) {
     const env = { ...process.env, PYTHONPATH: kubernetesSchemas.pythonPath }
     const args = ['-m', 'kubernetes_validate', '--kubernetes-version', '1.30', '--strict']
     return run('python3', [...args, ...files], { env })
   }
 
-  test('manifests are as the schemas of the API say', async () => {
+  test('manifests are valid by the API’s schemas', async () => {
     const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'))
     expect(files.length).toBeGreaterThan(3)
     await check(...files.map((file) => join(folder, file)))
   })
 
-  test('manifests with an unknown field would be refused', async () => {
+  test('manifests with an unknown field would be rejected', async () => {
     const file = join(await ownDirectory(), 'misspelt.yaml')
     const text = readFileSync(join(folder, 'projector.yaml'), 'utf8')
     writeFileSync(file, text.replace('readinessProbe:', 'readynessProbe:'))

@@ -52,7 +52,7 @@ test('each service has a deployment of this version’s image that starts its pr
   expect(names.sort()).toEqual(['admin-api', 'deliverer', 'ingest-api', 'projector'])
 })
 
-test('every variable is one that the programs read, and nothing else reaches them', () => {
+test('the programs read every variable, and no others reach them', () => {
   const config = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {}
   const names = deployments.flatMap(({ container }) => container.env.map(({ name }) => name))
   expect(known).toEqual(expect.arrayContaining([...Object.keys(config), ...names]))
@@ -60,14 +60,14 @@ test('every variable is one that the programs read, and nothing else reaches the
   for (const { enableServiceLinks } of deployments) expect(enableServiceLinks).toBe(false)
 })
 
-test('admin API and deliverer have the same key of secrets, and nobody else has it', () => {
+test('only admin API and deliverer have the secrets key, and it is the same', () => {
   const having = deployments.filter(({ container }) =>
     container.env.some(({ name }) => name === 'SECRETS_KEY'),
   )
   expect(having.map(({ container }) => container.name)).toEqual(['admin-api', 'deliverer'])
 })
 
-test('secrets are only named, never given', () => {
+test('secrets are only referenced, never included', () => {
   const config = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {}
   expect(Object.keys(config).join()).not.toMatch(/PASSWORD|MONGODB_URL|SECRETS_KEY|SMTP_URL/)
   expect(manifests.map(({ kind }) => kind)).not.toContain('Secret')

@@ -61,15 +61,15 @@ const told = [...read('README.md').matchAll(/^\| `(\w+)` +\| (\w+) +\| ([\w, ]*)
   }),
 )
 
-/** Prometheus knows these of itself: what it could scrape, and from where. */
+/** Prometheus adds these: whether a scrape succeeded, and its target. */
 const OF_PROMETHEUS = { metric: 'up', labels: ['instance', 'job'] }
 
-/** The metrics of every process, and those of an ingest API with a spool and of a data directory. */
+/** The metrics of every process, of an ingest API with a spool, and of a data directory. */
 const registry = createMetrics().registry
 exportSpool(registry, () => ({ events: 0, bytes: 0, oldestSeconds: 0 }))
 exportData(registry, '.')
 
-/** Every metric that a service serves, by name, with the names its parts have. */
+/** Every metric that a service serves, by name, with the names of its series. */
 const served = new Map<string, string>()
 let ingest: IngestHarness
 let admin: AdminHarness
@@ -102,14 +102,14 @@ function baseOf(metric: string): string {
   return served.get(base) === 'histogram' ? base : metric
 }
 
-test('there are expressions to look at', () => {
+test('there are expressions to check', () => {
   expect(rules.length).toBeGreaterThan(8)
   expect(charts.length).toBeGreaterThan(12)
   expect(told.length).toBeGreaterThan(12)
 })
 
 describe.each(expressions)('%s: %s', (_, expression) => {
-  test('it asks for metrics that are served, by labels that they have', () => {
+  test('it queries metrics that are served, by labels that they have', () => {
     const selectors = selectorsIn(expression)
     expect(selectors).not.toEqual([])
     const known = new Set([...OF_PROMETHEUS.labels, 'le'])
@@ -123,7 +123,7 @@ describe.each(expressions)('%s: %s', (_, expression) => {
     for (const label of groupingLabelsIn(expression)) expect([...known]).toContain(label)
   })
 
-  test('it asks for metrics that are explained', () => {
+  test('it queries metrics that are documented', () => {
     const names = told.map(({ name }) => name)
     for (const { metric } of selectorsIn(expression)) {
       if (metric !== OF_PROMETHEUS.metric) expect(names).toContain(baseOf(metric))
@@ -132,14 +132,14 @@ describe.each(expressions)('%s: %s', (_, expression) => {
 })
 
 describe('the table of metrics', () => {
-  test('explains what is served, as what it is', () => {
+  test('documents each served metric with its type', () => {
     for (const { name, kind, labels } of told) {
       expect({ name, kind: served.get(name) }).toEqual({ name, kind })
       expect({ name, labels: labels.sort() }).toEqual({ name, labels: [...labelsOf(name)].sort() })
     }
   })
 
-  test('explains every metric of ours', () => {
+  test('documents every metric', () => {
     const ours = [...served.keys()].filter((name) => name.startsWith('gps_')).sort()
     expect(ours.length).toBeGreaterThan(10)
     expect(
@@ -151,7 +151,7 @@ describe('the table of metrics', () => {
   })
 })
 
-/** Counters whose labels have a fixed set of values, each with those that its explanation names. */
+/** Counters whose labels have a fixed set of values, with the documented values. */
 const ENUMERATED = [
   ['gps_rejections_total', 'outcome', 'kept counted dropped'],
   ['gps_projected_events_total', 'outcome', 'stored seen repeated erased dead_lettered skipped'],
@@ -163,7 +163,7 @@ const ENUMERATED = [
 ] as const
 
 test.each(ENUMERATED)(
-  'every series of %s begins at 0, and is explained',
+  'every series of %s starts at 0 and is documented',
   async (name, label, values) => {
     const text = await createMetrics().registry.metrics()
     const series = text.split('\n').filter((line) => line.startsWith(`${name}{`))
@@ -176,7 +176,7 @@ test.each(ENUMERATED)(
   },
 )
 
-test('every series of what apps report begins at 0', async () => {
+test('every series about app reports starts at 0', async () => {
   const text = String((await ingest.request('/metrics')).body['text'])
   for (const outcome of ['accepted', 'seen', 'INVALID_PARAMS', 'SERVICE_UNAVAILABLE']) {
     for (const app of ['owntracks', 'phonetrack', 'osmand', 'chirpstack']) {
@@ -191,7 +191,7 @@ describe('the dashboard', () => {
     for (const { datasource } of charts) expect(datasource?.uid).toBe('${datasource}')
   })
 
-  test('the dashboard has panels with ids of their own that do not lie on each other', () => {
+  test('the dashboard’s panels have unique ids and do not overlap', () => {
     const taken = new Set<string>()
     for (const { gridPos } of dashboard.panels) {
       expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
@@ -206,7 +206,7 @@ describe('the dashboard', () => {
   })
 })
 
-test('every alert has a name of its own, says how bad it is, and what to look at', () => {
+test('every alert has a unique name, a severity and advice', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
   for (const { labels, annotations } of rules) {
     expect(['warning', 'critical']).toContain(labels.severity)

@@ -10,7 +10,10 @@ import { freePort } from '../services/own-server.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { STARTS } from './proxies.ts'
 
-/** The requests of one address: method, path below the prefix, who answers, and the path that arrives there. */
+/**
+ * Requests to the shared address: method, path below the prefix, the API that responds, and the
+ * path that it gets.
+ */
 const TABLE = [
   ['POST', '/api/v1/gps/submit', 'ingest', '/api/v1/gps/submit'],
   ['POST', '/api/v1/gps/batch', 'ingest', '/api/v1/gps/batch'],
@@ -45,7 +48,7 @@ const TABLE = [
 ] as const
 
 const STREAM = '/api/v1/stream'
-/** OwnTracks puts photos into its messages. */
+/** OwnTracks includes photos in its messages. */
 const LARGEST_BYTES = 8 * 1024 * 1024
 
 type Received = { by: string; method: string; url: string; headers: Record<string, string> }
@@ -72,7 +75,7 @@ for (const [name, prefix] of RECIPES) {
       const program = services[name]
       await STARTS[name]({ front, admin, ingest, prefix, directory: directory.path, program })
       url = `http://127.0.0.1:${front}${prefix}`
-      // Traefik reads its rules after it has begun to listen.
+      // Traefik reads its rules after it has started to listen.
       await eventually(async () => (await ask('GET', '/keys')).status === 200)
     })
 
@@ -113,7 +116,7 @@ for (const [name, prefix] of RECIPES) {
       ])
     })
 
-    test('streamed answers of an API arrive before their end', async () => {
+    test('streamed responses of an API arrive before they end', async () => {
       const { body } = await request(url + STREAM)
       const [first] = (await once(body, 'data')) as [Buffer]
       expect(first.toString()).toBe('first')
@@ -144,7 +147,7 @@ for (const [name, prefix] of RECIPES) {
     })
 
     if (name === 'traefik') return
-    test('an API that is away is a 503 in the envelope, so that senders come again', async () => {
+    test('an unavailable API gives a 503 in the envelope, so that senders retry', async () => {
       apis.ingest.close()
       apis.ingest.closeAllConnections()
       const { status, headers, text } = await ask('POST', '/api/v1/gps/submit')
@@ -154,7 +157,7 @@ for (const [name, prefix] of RECIPES) {
   })
 }
 
-/** Answers with what it has received; to the stream's path with a beginning that has no end. */
+/** Echoes each request; on the stream's path, sends a start that never ends. */
 function api(by: string): Server {
   return createServer((received, response) => {
     const { method, url, headers } = received

@@ -1,4 +1,4 @@
-/** The names of metrics in a PromQL expression, each with the labels that are asked of it. */
+/** The names of metrics in a PromQL expression, each with the labels queried. */
 export function selectorsIn(expression: string): { metric: string; labels: string[] }[] {
   // Names of labels outside braces, which are not metrics.
   const bare = expression

@@ -15,7 +15,7 @@ type Starting = Ports & {
   readonly prefix: string
 }
 
-/** Starts each proxy with its recipe, changed only in names, ports and certificates. */
+/** Starts each proxy with its recipe; only names, ports and certificates differ. */
 export const STARTS = { nginx: startNginx, caddy: startCaddy, traefik: startTraefik } as const
 
 async function startNginx({ directory, program, ...ports }: Starting): Promise<void> {
@@ -99,7 +99,7 @@ function listeningIn(parts: readonly string[]): number[] {
   )
 }
 
-/** Starts the program, and waits until it accepts connections; it ends with the tests. */
+/** Starts the program, and waits until it accepts connections; the program ends with the tests. */
 async function start(
   program: string,
   args: readonly string[],

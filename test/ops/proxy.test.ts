@@ -4,7 +4,7 @@ import { newApiKey } from '../../schemas/access/api-key.ts'
 
 const caddyfile = readFileSync(new URL('../../ops/proxy/Caddyfile', import.meta.url), 'utf8')
 
-test('nothing of a key in a URL reaches the proxy’s log', () => {
+test('no part of a key in a URL reaches the proxy’s log', () => {
   const [, pattern = '', masked = ''] = /request>uri regexp "(.+)" "(.+)"/.exec(caddyfile) ?? []
   const mask = (uri: string) => uri.replace(new RegExp(pattern, 'g'), masked)
   const key = newApiKey()

@@ -12,7 +12,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(root, 'ops/systemd')
 
 await describeWith(['systemdAnalyze'], 'units of systemd', ({ systemdAnalyze }) => {
-  /** @throws with what systemd warns of. The programs are looked for in this copy of the project, as if it were /opt/gps. */
+  /**
+   * @throws with systemd's warnings. Programs are resolved in this copy of the project, as if it
+   * were /opt/gps.
+   */
   async function verify(change: (text: string) => string = (text) => text): Promise<void> {
     const copies = await ownDirectory()
     const names = readdirSync(folder)
@@ -31,14 +34,14 @@ await describeWith(['systemdAnalyze'], 'units of systemd', ({ systemdAnalyze }) 
     if (stderr.includes(copies)) throw new Error(stderr)
   }
 
-  test('systemd accepts them, and their programs exist', async () => {
+  test('systemd accepts the units, and their programs exist', async () => {
     await verify()
   })
 
   test.each([
     ['an unknown setting', 'Restart=', 'Restarts='],
     ['a program that does not exist', 'scripts/start.sh', 'scripts/begin.sh'],
-  ])('%s would be noticed', async (_, right, wrong) => {
+  ])('%s would be detected', async (_, right, wrong) => {
     await expect(verify((text) => text.replaceAll(right, wrong))).rejects.toThrow()
   })
 })

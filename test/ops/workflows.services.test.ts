@@ -13,12 +13,12 @@ const folder = join(root, '.github/workflows')
 const files = readdirSync(folder).map((file) => join(folder, file))
 
 await describeWith(['actionlint'], 'workflows of GitHub Actions', ({ actionlint }) => {
-  test('actionlint accepts them', async () => {
+  test('actionlint accepts the workflows', async () => {
     expect(files.length).toBeGreaterThan(2)
     await run(actionlint, files)
   })
 
-  test('actionlint refuses an input that an action does not have', async () => {
+  test('actionlint rejects an input that an action does not have', async () => {
     const file = join(await ownDirectory(), 'checks.yml')
     const text = readFileSync(join(folder, 'checks.yml'), 'utf8')
     writeFileSync(file, text.replace('node-version-file:', 'node-versions-file:'))
@@ -27,7 +27,7 @@ await describeWith(['actionlint'], 'workflows of GitHub Actions', ({ actionlint 
     })
   })
 
-  test('what they run is .ci/run, or what it runs too', () => {
+  test('workflows run .ci/run, or commands that it runs too', () => {
     const ci = readFileSync(join(root, '.ci/run'), 'utf8')
     const texts = files.map((file) => readFileSync(file, 'utf8')).join('\n')
     const called = [...texts.matchAll(/- run: (?:sudo )?(.+)/g)].map((match) => match[1] ?? '')

@@ -128,7 +128,7 @@ function inPieces(
   const facts: DeviceFact[] = []
   let state: FactState | undefined
   const take = (judged: JudgedDevice) => {
-    // As it is stored.
+    // In its stored form.
     state = JSON.parse(JSON.stringify(judged.state)) as FactState
     facts.push(...judged.facts)
   }

@@ -38,7 +38,7 @@ function judged(entries: readonly JudgedEntry[], before?: FactState) {
   let state = before
   for (let isPartial = true; isPartial;) {
     const one = judgeEntries(state, entries, judging)
-    // As it is stored.
+    // In its stored form.
     state = JSON.parse(JSON.stringify(one.state)) as FactState
     facts.push(...one.facts)
     pieces.push(JSON.stringify(one.facts).length)

@@ -185,7 +185,7 @@ export class JudgedDevice {
 
   #judge(input: Input): readonly Decision[] {
     const { state, decisions } = decide(this.#state, input, this.definitions)
-    // As it is stored.
+    // In its stored form.
     this.#state = JSON.parse(JSON.stringify(state)) as FactState
     return decisions.map(({ decision }) => decision)
   }

@@ -51,7 +51,7 @@ test('a report that decides nothing leaves the state that judging it in full doe
         const one = judgeEntries(quick, [entry], judging)
         const other = judgeEntries(full, [entry], judging)
         expect(one.facts).toEqual(other.facts)
-        // As it is stored.
+        // In its stored form.
         quick = JSON.parse(JSON.stringify(one.state)) as FactState
         full = other.state
         expect({ ...quick, erased }).toEqual(full)
