@@ -8,7 +8,7 @@ export type RawConnection = {
   readonly closed: Promise<void>
 }
 
-/** A connection to a server on which a test writes HTTP by hand, beginning with `text`. */
+/** A connection to a server for writing raw HTTP, starting with `text`. */
 export function rawConnection(url: string, text = ''): RawConnection {
   const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname, () => socket.write(text))

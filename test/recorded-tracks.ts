@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 const own = fileURLToPath(new URL('fixtures/tracks', import.meta.url))
 const beside = fileURLToPath(new URL('../../shared/data/tracks', import.meta.url))
 
-/** Tracks as GPS loggers write them: the project's own, and any in a folder next to it. */
+/** Tracks as GPS loggers write them: the project's tracks, and any in a folder next to it. */
 export const tracks = [own, beside].filter(existsSync).flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.gpx'))
@@ -19,7 +19,7 @@ export type WrittenPoint = {
   readonly time: string | undefined
 }
 
-/** A track's points as a plain reading of the file finds them, in its order. */
+/** A track's points, found by a plain reading of the file, in order. */
 export function pointsOf(file: string): WrittenPoint[] {
   const text = readFileSync(file, 'utf8')
   return [...text.matchAll(/<trkpt\s([^>]*?)(?:\/>|>([^]*?)<\/trkpt>)/g)].map(

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
 
-/** A program of ours that runs in a process of its own, and what it has printed. */
+/** One of our programs in a separate process, with its output so far. */
 export type RunningProgram = {
   readonly process: ChildProcess
   readonly output: () => string
@@ -11,23 +11,23 @@ export type RunningProgram = {
 
 const running = new Set<RunningProgram>()
 
-/** Kills every program that this test file has started and that still runs. */
+/** Kills every program started by this test file that still runs. */
 export async function endPrograms(): Promise<void> {
   killPrograms()
   await Promise.all([...running].map(({ ended }) => ended))
 }
 
-/** Kills what this process has started and still runs, and does not wait for its end. */
+/** Kills all running programs that this process started, without waiting for them to end. */
 export function killPrograms(): void {
   for (const { process: child } of running) {
     child.kill('SIGKILL')
-    // Processes that it started may hold them open: a compiler, say.
+    // Its child processes, such as a compiler, may hold them open.
     child.stdout?.destroy()
     child.stderr?.destroy()
   }
 }
 
-/** Gathers what a process prints; `endPrograms` ends it at the latest. */
+/** Collects a process's output; `endPrograms` ends it at the latest. */
 export function endedWithTheTests(
   child: ChildProcess & { readonly stdout: Readable; readonly stderr: Readable },
 ): RunningProgram {

@@ -3,12 +3,12 @@ import type { DeviceSeen } from '../schemas/events/device-seen.ts'
 import type { PositionReported } from '../schemas/events/position-reported.ts'
 import type { ReportRejected } from '../schemas/events/report-rejected.ts'
 
-/** Where the samples' time begins: 2026-01-01T00:00:00Z. */
+/** The samples' start time: 2026-01-01T00:00:00Z. */
 export const T0 = Date.UTC(2026, 0, 1)
 
 let made = 0
 
-/** A valid event; each call has a recordId of its own unless one is given. */
+/** A valid event; each call has a new recordId unless one is given. */
 export function positionReported(changes: Partial<PositionReported> = {}): PositionReported {
   made += 1
   return {
@@ -25,7 +25,7 @@ export function positionReported(changes: Partial<PositionReported> = {}): Posit
   }
 }
 
-/** A valid event; each call has an eventId of its own unless one is given. */
+/** A valid event; each call has a new eventId unless one is given. */
 export function deviceSeen(changes: Partial<DeviceSeen> = {}): DeviceSeen {
   made += 1
   return {
@@ -38,7 +38,7 @@ export function deviceSeen(changes: Partial<DeviceSeen> = {}): DeviceSeen {
   }
 }
 
-/** A valid event; each call has an eventId of its own unless one is given. */
+/** A valid event; each call has a new eventId unless one is given. */
 export function deviceErased(changes: Partial<DeviceErased> = {}): DeviceErased {
   made += 1
   return {
@@ -50,7 +50,7 @@ export function deviceErased(changes: Partial<DeviceErased> = {}): DeviceErased 
   }
 }
 
-/** A valid event; each call has a rejectionId of its own unless one is given. */
+/** A valid event; each call has a new rejectionId unless one is given. */
 export function reportRejected(changes: Partial<ReportRejected> = {}): ReportRejected {
   made += 1
   return {

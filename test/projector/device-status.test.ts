@@ -42,7 +42,7 @@ describe('device status', () => {
     })
   })
 
-  test('a late report is counted and seen, and does not move the position back', () => {
+  test('a late report counts as seen and does not move the position back', () => {
     const newer = positionReported({ timestamp: T0 + HOUR_MS, receivedAt: T0 + HOUR_MS })
     const late = positionReported({ timestamp: T0, receivedAt: T0 + 2 * HOUR_MS })
     const status = fold([newer, late])
@@ -50,7 +50,7 @@ describe('device status', () => {
     expect(status.lastPosition.recordId).toBe(newer.recordId)
   })
 
-  test('a heartbeat moves when a device was last seen, and with which key, forward only, and nothing else', () => {
+  test('a heartbeat updates only the last-seen time and key, and only forward', () => {
     const first = fold([positionReported({ receivedAt: T0 })])
     const eventId = '01KDVN9C03HEARTBEAT0000000'
     const heard = (previous: DeviceStatus | undefined, offset: number, receivedAt: number) =>
@@ -74,7 +74,7 @@ describe('device status', () => {
     expect(heard(undefined, 1, T0)).toBeUndefined()
   })
 
-  test('an imported position was seen at its own time, and received when it was', () => {
+  test('an imported position counts as seen at its timestamp, and keeps its time of receipt', () => {
     const imported = true as const
     const receivedAt = T0 + 9 * HOUR_MS
     const old = positionReported({ timestamp: T0 - HOUR_MS, receivedAt, imported })
@@ -100,7 +100,7 @@ describe('device status', () => {
     })
   })
 
-  test('an imported position never says with which key a device reports', () => {
+  test("an imported position never changes a device's key", () => {
     const keyId = 'key-import'
     const imported = (receivedAt: number) =>
       positionReported({ keyId, timestamp: T0 - HOUR_MS, receivedAt, imported: true })
@@ -124,7 +124,7 @@ describe('device status', () => {
     expect(fold([future, next]).lastPosition.recordId).toBe(next.recordId)
   })
 
-  test('an event at or below what is applied gives back the very same status', () => {
+  test('an event at or below the applied offset returns the same status object', () => {
     const status = fold([positionReported(), positionReported()], 3)
     const event = positionReported()
     expect(deviceStatus(status, { origin: { partition: 3, offset: 1 }, event })).toBe(status)
@@ -135,7 +135,7 @@ describe('device status', () => {
     })
   })
 
-  test('the status has the key of the report received last; of concurrent ones, the greatest id', () => {
+  test('the status has the key of the report received last, or of the greatest id among concurrent ones', () => {
     const reported = (keyId: string, receivedAt: number, changes: Partial<PositionReported> = {}) =>
       positionReported({ keyId, receivedAt, ...changes })
     const late = reported('key-2', T0 + 2, { timestamp: T0 - HOUR_MS })
@@ -146,7 +146,7 @@ describe('device status', () => {
     expect(fold([late, greatest]).lastKeyId).toBe('key-3')
   })
 
-  test('the last position in the log wins among equal times, with any ids', () => {
+  test('among equal times, the last position in the log wins, regardless of ids', () => {
     const sent = { timestamp: T0, receivedAt: T0 }
     const ids = ['B', 'A', 'C'].map((id) => positionReported({ ...sent, recordId: `record-${id}` }))
     for (const [n, event] of ids.entries()) {
@@ -156,7 +156,7 @@ describe('device status', () => {
     }
   })
 
-  test('events at the same places in the log give the same last position, however partitions take turns', () => {
+  test('events at the same offsets give the same last position, however partitions interleave', () => {
     const placed = [3, 1, 2].flatMap((partition) =>
       [0, 1].map((offset) => ({
         origin: { partition, offset },
@@ -179,7 +179,7 @@ describe('device status', () => {
     )
   })
 
-  test('a status of an earlier version gives way to the next equal position of its only partition', () => {
+  test('a status from an earlier version yields to the next equal position of its only partition', () => {
     const sent = { timestamp: T0, receivedAt: T0 }
     const older = {
       ...fold([positionReported({ ...sent, recordId: 'record-M' })], 2),
@@ -204,7 +204,7 @@ describe('device status', () => {
     const first = positionReported({ timestamp: T0, receivedAt: T0, battery: 0.8 })
     const again = (changes: Partial<PositionReported>) => ({ ...first, ...changes })
 
-    test('is a sign of life: it moves when a device was last seen, with which key, and its telemetry', () => {
+    test('is a sign of life: it updates the last-seen time, the key and the telemetry', () => {
       const status = fold([first])
       const receivedAt = T0 + HOUR_MS
       const sent = { receivedAt, battery: 0.42, attributes: { charging: true } }
@@ -224,7 +224,7 @@ describe('device status', () => {
       expect(repeatIn(repeat, 1, again(sent))).toBe(repeat)
     })
 
-    test('of an older record is a sign of life, and leaves the telemetry', () => {
+    test('of an older record is a sign of life that keeps the telemetry', () => {
       const newer = positionReported({ timestamp: T0 + 9, receivedAt: T0 + 9, battery: 0.7 })
       const status = repeatIn(
         fold([first, newer]),
@@ -235,7 +235,7 @@ describe('device status', () => {
       expect(telemetryOf(status)).toBeUndefined()
     })
 
-    test('without battery and attributes leaves the telemetry', () => {
+    test('without battery and attributes keeps the telemetry', () => {
       const status = repeatIn(fold([first]), 1, again({ receivedAt: T0 + 1, battery: 0.4 }))
       const bare = positionReported({ recordId: first.recordId, receivedAt: T0 + 2 })
       expect(telemetryOf(repeatIn(status, 2, bare))).toEqual({ receivedAt: T0 + 1, battery: 0.4 })
@@ -260,7 +260,7 @@ describe('device status', () => {
     const heartbeat = (receivedAt: number, changes: Partial<DeviceSeen> = {}) =>
       deviceSeen({ receivedAt, battery: 0.3, ...changes })
 
-    test('is that of its newest heartbeat with any, as one unit', () => {
+    test('comes whole from its newest heartbeat with telemetry', () => {
       const ignition = heartbeat(T0 + 2, { battery: 0.3, attributes: { ignition: true } })
       const bare = deviceSeen({ receivedAt: T0 + 4 })
       const status = fold([position(at(T0)), ignition, bare, heartbeat(T0 + 1)])
@@ -272,7 +272,7 @@ describe('device status', () => {
       expect(telemetryOf(next)).toEqual({ receivedAt: T0 + 5, attributes: { motion: false } })
     })
 
-    test('is that of a newer last position, and of what came after it', () => {
+    test('comes from a newer last position, or from later events', () => {
       const events = [position(at(T0)), heartbeat(T0 + 1), position(at(T0 + 2))]
       expect(telemetryOf(fold(events))).toBeUndefined()
       expect(telemetryOf(fold([...events, heartbeat(T0 + 3)]))).toMatchObject({
@@ -286,21 +286,21 @@ describe('device status', () => {
       expect(telemetryOf(fold([...events, late]))).toEqual({ receivedAt: T0 + 1, battery: 0.3 })
     })
 
-    test('does not change with an imported position, even as the last one', () => {
+    test('does not change with an imported position, even the last one', () => {
       const history = position({ timestamp: T0 + 2, receivedAt: T0 + 9, imported: true })
       const events = [position(at(T0)), heartbeat(T0 + 1), history]
       expect(fold(events)).toMatchObject({ lastPosition: { imported: true } })
       expect(telemetryOf(fold(events))).toEqual({ receivedAt: T0 + 1, battery: 0.3 })
     })
 
-    test('comes back from a heartbeat if the next position has waited', () => {
-      // Received before the heartbeat, in a spool.
+    test('stays that of a heartbeat received after a position that waited in a spool', () => {
+      // Received before the heartbeat, but waited in a spool.
       const events = [position(at(T0)), heartbeat(T0 + 5), position(at(T0 + 2))]
       expect(telemetryOf(fold(events))).toEqual({ receivedAt: T0 + 5, battery: 0.3 })
     })
   })
 
-  test('any order of reports, and of heartbeats after the first, gives the same status', () => {
+  test('the status does not depend on the order of reports, or of heartbeats after the first report', () => {
     const time = fc.integer({ min: 0, max: 5 }).map((step) => T0 + step * 1_000)
     const keyId = fc.constantFrom('key-1', 'key-2', 'key-3')
     const battery = fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100)
@@ -326,14 +326,14 @@ describe('device status', () => {
         if (one.lastPosition.recordId === other.lastPosition.recordId) {
           expect(telemetryOf(one)).toEqual(telemetryOf(other))
         }
-        // Among positions of equal times the place in the log decides, which reordering changes.
+        // Among positions with equal times the offset decides, and reordering changes it.
         expect(timesOf(one)).toEqual(timesOf(other))
       }),
     )
   })
 })
 
-/** A heartbeat's own offset depends on the order. */
+/** A heartbeat's offset depends on the order. */
 function withoutPlaces({
   heartbeats = {},
   lastOrigin: _origin,

@@ -19,7 +19,7 @@ let store: Store
 
 logAndStoreForEachTest((opened) => ({ eventLog, store } = opened))
 
-/** Runs the projector of what is in use until something has come about. */
+/** Runs the current generation's projector until a condition holds. */
 async function projectUntil(
   done: () => boolean | Promise<boolean> = caughtUp,
   on: Parameters<typeof projectInUse>[0]['store'] = store,
@@ -40,19 +40,19 @@ async function caughtUp(): Promise<boolean> {
   return (await eventLog.lag(projectorGroup(1), await store.checkpoint())).events === 0
 }
 
-/** As an operator does it, at a time. */
+/** Erases as an operator does, at a given time. */
 async function nameTracker(name: string, changedAt: number): Promise<void> {
   await store.changeDeviceSettings({ ...tracker, name, changedAt })
 }
 
-/** The operators' settings of the device, visible once it reports. */
+/** The device's settings, visible once it reports. */
 async function settings() {
   await eventLog.append([positionReported()])
   await projectUntil()
   return (await store.findDevice(tracker))?.settings
 }
 
-test('an erasure removes the records before it in the log and keeps those after it', async () => {
+test('an erasure removes earlier records in the log and keeps later ones', async () => {
   const before = [positionReported(), positionReported()]
   const other = positionReported({ deviceId: 'tracker-2' })
   const after = positionReported()
@@ -74,7 +74,7 @@ test('an erasure removes the records before it in the log and keeps those after 
   expect(text).toContain('gps_projected_events_total{outcome="stored"} 2')
 })
 
-test('an erased device loses the settings from before, and keeps those made since', async () => {
+test('an erased device loses earlier settings and keeps later ones', async () => {
   await eventLog.append([positionReported()])
   await nameTracker('said before', T0)
   await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
@@ -88,7 +88,7 @@ test('an erased device loses the settings from before, and keeps those made sinc
   expect(await settings()).toMatchObject({ name: 'said since' })
 })
 
-test('an erased device loses its settings also when the projector ends before that could be done', async () => {
+test('an erased device loses its settings even if the projector ends before removing them', async () => {
   await nameTracker('said before', T0)
   await eventLog.append([positionReported()])
   await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))

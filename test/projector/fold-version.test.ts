@@ -9,7 +9,7 @@ import { deviceErased, deviceSeen, positionReported, T0 } from '../samples.ts'
 
 const directory = directoryForEachTest()
 
-/** One of each kind of event that changes a status, with everything fixed. A new kind belongs here too. */
+/** One event of each kind that changes a status, with fixed values. Add new kinds here too. */
 function fixedEntries(): ProjectionEntry[] {
   const log = new LogOfOneSuite()
   const report = (id: string, deviceId: string, timestamp: number, receivedAt: number) =>
@@ -60,7 +60,7 @@ function fixedEntries(): ProjectionEntry[] {
 
 const GOLDEN = new URL('./fold-version.json', import.meta.url)
 
-test('a fold that gives other device statuses has another FOLD_VERSION', async () => {
+test('a fold that gives different device statuses has a new FOLD_VERSION', async () => {
   const store = openSqliteStore({ directory: directory() })
   const [first, ...entries] = fixedEntries()
   await store.project(batchOf(first!, ...entries))

@@ -13,7 +13,7 @@ export type LogAndStore = {
   readonly store: Store
 }
 
-/** Opens a log and a store in a folder of their own before each test. */
+/** Opens a log and a store in a new folder before each test. */
 export function logAndStoreForEachTest(
   use: (opened: LogAndStore) => void,
   clock = { now: () => T0 },

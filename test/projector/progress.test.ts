@@ -23,7 +23,7 @@ test.each([
   },
 )
 
-test('while the store is away its checkpoint is not compared, and the watch ends when it should', async () => {
+test('while the store is unavailable its checkpoint is not compared, and the watch still ends on request', async () => {
   const readModels = { found: { 0: 4 } as Offsets | undefined, looks: 0 }
   const progress = watched(readModels)
   await progress.resumeAfter()

@@ -36,12 +36,12 @@ async function counted(): Promise<number | undefined> {
   return device?.status.reportCount
 }
 
-test('records missing in a generation are copied when it is put in use', async () => {
+test('records missing in a generation are copied when it becomes current', async () => {
   await whileProjecting(store, async () => {
     await eventLog.append([positionReported(), positionReported()])
     await eventually(async () => (await counted()) === 2)
     const rebuild = await store.beginRebuild()
-    // Empty as it is: nobody has carried anything into it.
+    // Empty: nothing has been copied into it.
     await rebuild?.switchOver()
     await eventLog.append([positionReported()])
     const built = await store.openGeneration(2)

@@ -33,7 +33,7 @@ async function whileProjecting(
   }
 }
 
-test('refused reports are projected from their log into the store, each once', async () => {
+test('rejected reports are projected from their log into the store, each once', async () => {
   const first = [reportRejected({ body: '{' }), reportRejected({ deviceId: 'tracker-1' })]
   const later = reportRejected({ count: 7 })
   await eventLog.rejections.append(first)
@@ -64,7 +64,7 @@ test('while the store is unavailable nothing is skipped', async () => {
   expect(failures).toBeLessThan(0)
 })
 
-test('refused reports from before an erasure of their device are not stored after it', async () => {
+test("rejected reports from before their device's erasure are not stored after it", async () => {
   const erasedAt = T0 + 60_000
   await store.hideErased(deviceErased({ deviceId: 'van', erasedAt }))
   const at = (receivedAt: number, deviceId?: string, accountId = 'acc-1') =>

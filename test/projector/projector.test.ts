@@ -64,7 +64,7 @@ function countOf(deviceId = 'tracker-1') {
     .then((device) => device?.status.reportCount)
 }
 
-/** Writes a row that is no event, as a damaged disk or a stranger's program would. */
+/** Writes a row that is not an event, as a damaged disk or a foreign program would. */
 function putGarbage(value: string, type = POSITION_REPORTED): void {
   const database = new DatabaseSync(join(directory, 'log.sqlite'))
   database
@@ -109,7 +109,7 @@ test('an event of an unknown type is skipped and counted', async () => {
   )
 })
 
-test('nothing is checkpointed before its dead letters are kept', async () => {
+test('nothing is checkpointed before its dead letters are stored', async () => {
   await eventLog.append([positionReported()])
   putGarbage('no event')
   await eventLog.append([positionReported()])
@@ -123,7 +123,7 @@ test('nothing is checkpointed before its dead letters are kept', async () => {
       await eventLog.deadLetters.append(entries)
     },
   })
-  // A projector killed at any of the tries would read the garbage again.
+  // A projector killed at any attempt would read the garbage again.
   expect(checkpoints).toEqual([{}, {}, {}])
   expect(await eventLog.deadLetters.count()).toBe(1)
   expect(await countOf()).toBe(2)
@@ -148,7 +148,7 @@ test('while the store is unavailable nothing is skipped, or dead-lettered twice'
     },
   })
   expect(await countOf()).toBe(2)
-  // Once, not with every try.
+  // Once, not at every attempt.
   expect(kept).toEqual([3])
   expect(await metrics.registry.metrics()).toContain(
     'gps_projected_events_total{outcome="dead_lettered"} 1',
@@ -180,7 +180,7 @@ test('the lag and the dead letters are in the metrics', async () => {
   expect(text).toContain('gps_dead_letters 0')
 })
 
-test('the lag is in the metrics as long as it can be measured', async () => {
+test('the metrics include the lag as long as it can be measured', async () => {
   await eventLog.append([positionReported({ receivedAt: T0 })])
   clock.time = T0 + 3_000
   let away = false
@@ -202,7 +202,7 @@ test('the lag is in the metrics as long as it can be measured', async () => {
   expect(await metrics.registry.metrics()).not.toMatch(/^gps_(projector_lag|dead_letters)/m)
 })
 
-test('the lag is measured from the log while the store is away', async () => {
+test('the lag is measured from the log while the store is unavailable', async () => {
   let away = true
   const flaky = {
     currentGeneration: async () => {
@@ -237,7 +237,7 @@ test('retention removes only records received too long ago', async () => {
   expect((await eventLog.lag('a new reader')).events).toBe(1)
 })
 
-test('retention leaves a device that has reported since its status was last projected', async () => {
+test('retention skips a device that has reported since its status was last projected', async () => {
   const day = 86_400_000
   const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
   const silent = { ...device, deviceId: 'silent' }
@@ -266,7 +266,7 @@ test('retention leaves a device that has reported since its status was last proj
   expect(await store.findDevice(device)).toBeUndefined()
 })
 
-test('retention ends between two steps when the process stops, and continues next time', async () => {
+test('retention stops between two steps when the process stops, and continues next time', async () => {
   const day = 86_400_000
   await eventLog.append(Array.from({ length: 4_000 }, () => positionReported({ receivedAt: T0 })))
   await projectAll()

@@ -58,7 +58,7 @@ async function counted(): Promise<number | undefined> {
   return device?.status.reportCount
 }
 
-/** Replaces log.sqlite by one with this many other events. */
+/** Replaces log.sqlite with a log of this many other events. */
 async function replaceLog(events: number): Promise<void> {
   await eventLog.close()
   for (const ending of ['', '-wal', '-shm']) {
@@ -74,7 +74,7 @@ test.each([
   ['holds other events', 5, 'at offset 3 of partition 0 is event 01'],
   ['ends before what was applied', 2, 'partition 0 ends before offset 3, but event 01'],
   ['is empty', 0, 'partition 0 ends before offset 1, but event 01'],
-])('a log that %s is refused, naming both and the way out', async (_what, events, reason) => {
+])('a log that %s is rejected, naming both and the remedy', async (_what, events, reason) => {
   await replaceLog(events)
   const refused = projectUntil(eventLog, forever)
   await expect(refused).rejects.toBeInstanceOf(OtherLogError)
@@ -85,7 +85,7 @@ test.each([
   await eventLog.close()
 })
 
-test('a log whose retention has removed the last applied event is the same log', async () => {
+test('a log whose retention has removed the last applied event counts as the same log', async () => {
   await eventLog.trim(T0 + 1_000_000_000)
   await eventLog.append([positionReported()])
   await projectUntil(eventLog, async () => (await counted()) === 4)
@@ -111,14 +111,14 @@ test('a log that cannot be compared at the start is compared before its first ba
   await eventLog.close()
 })
 
-/** Three more events of which the log has lost the first two. */
+/** Three more events; the log has lost the first two. */
 async function loseTwoEvents(): Promise<void> {
   await eventLog.append([positionReported(), positionReported()])
   await eventLog.append([positionReported({ receivedAt: T0 + 2_000_000_000 })])
   await eventLog.trim(T0 + 1_000_000_000)
 }
 
-test('a log that has lost events which the read models lack is refused, naming them and the way out', async () => {
+test('a log that has lost events missing in the read models is rejected, naming them and the remedy', async () => {
   await loseTwoEvents()
   const refused = projectUntil(eventLog, forever)
   await expect(refused).rejects.toBeInstanceOf(LogTooShortError)
@@ -127,7 +127,7 @@ test('a log that has lost events which the read models lack is refused, naming t
   expect(await counted()).toBe(3)
 })
 
-test('where retention took them, the lost events are reported, and the rest is projected', async () => {
+test('events removed by retention are reported as lost, and the rest is projected', async () => {
   await loseTwoEvents()
   await store.close()
   store = openSqliteStore({ directory, clock, retention: { wanted: 30 } })

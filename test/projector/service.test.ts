@@ -16,7 +16,7 @@ import { deviceErased, positionReported, reportRejected, T0 } from '../samples.t
 
 const folder = directoryForEachTest()
 
-test('the projector reports itself, and projects positions and rejections until it ends', async () => {
+test('the projector reports its state, and projects positions and rejections until it stops', async () => {
   const directory = folder()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
@@ -44,7 +44,7 @@ test('the projector reports itself, and projects positions and rejections until 
   await eventLog.close()
 })
 
-test('the projector removes refused reports that have become too old, at its start', async () => {
+test('at its start, the projector removes rejected reports that are too old', async () => {
   const directory = folder()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
@@ -67,7 +67,7 @@ test('the projector removes refused reports that have become too old, at its sta
   await eventLog.close()
 })
 
-test('the projector finishes an erasure whose process ended before the audit had forgotten the device', async () => {
+test('the projector finishes an erasure whose process ended before removing the device from the audit', async () => {
   const running = openAll(folder())
   const erasure = deviceErased()
   const { accountId, deviceId } = erasure
@@ -91,7 +91,7 @@ test('the projector finishes an erasure whose process ended before the audit had
   await running.close()
 })
 
-test('accounts from before an erasure no longer name the device once the read models are made again', async () => {
+test('after a rebuild, account data from before an erasure no longer names the device', async () => {
   const directory = folder()
   const [first, again] = [positionReported(), positionReported()]
   const { accountId, deviceId } = first

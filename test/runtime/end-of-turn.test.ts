@@ -9,7 +9,7 @@ import {
 } from '../../runtime/end-of-turn.ts'
 import { countTurns } from '../count-turns.ts'
 
-test('a turn of more than 10 ms ends, so that other work has its own', async () => {
+test('a turn of more than 10 ms ends, so that other work gets a turn', async () => {
   const turnEnds = turnTaker()
   let others = 0
   setImmediate(() => (others += 1))
@@ -18,7 +18,7 @@ test('a turn of more than 10 ms ends, so that other work has its own', async () 
   expect(others).toBe(1)
 })
 
-test('pieces of work take turns, one in each turn of the event loop', async () => {
+test('tasks take turns, one per event-loop turn', async () => {
   const counter = countTurns()
   const done: string[] = []
   const turnsOfPieces: number[] = []
@@ -35,7 +35,7 @@ test('pieces of work take turns, one in each turn of the event loop', async () =
   expect(new Set(turnsOfPieces).size).toBe(9)
 })
 
-test('a party with many pieces of work delays another by one of them', async () => {
+test('a party with many tasks delays another by only one of them', async () => {
   const done: string[] = []
   const work = (party: string) => ownTurn(party).then(() => done.push(party))
   const many = Array.from({ length: 4 }, () => work('a'))

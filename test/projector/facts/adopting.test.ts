@@ -45,7 +45,7 @@ async function report(minutes: number, places: Readonly<Record<string, number>>)
   await project()
 }
 
-/** The definitions are read again, and devices looked for. */
+/** Reads the definitions again and searches for devices. */
 async function refresh(minutes: number): Promise<void> {
   clock.time = T0 + minutes * MINUTE
   await world.ingestReports()
@@ -79,7 +79,7 @@ async function aboutGeofences() {
   return found.filter((fact) => 'geofence' in fact)
 }
 
-test('cars parked inside a new geofence are in it without a report and without a fact', async () => {
+test('cars parked inside a new geofence are in it without a report or a fact', async () => {
   await project()
   await report(1, { car: 0, van: 30, bus: 500 })
   clock.time += 10 * MINUTE
@@ -95,7 +95,7 @@ test('cars parked inside a new geofence are in it without a report and without a
   expect(await whoIsInside()).toEqual(['bus', 'car'])
 })
 
-test('a geofence that is moved over a parked car, and one that is enabled, have it inside', async () => {
+test('a parked car is inside a geofence that is moved over it or enabled around it', async () => {
   await project()
   await report(1, { car: 0 })
   clock.time += MINUTE
@@ -117,7 +117,7 @@ test('a geofence that is moved over a parked car, and one that is enabled, have 
   expect(await aboutGeofences()).toEqual([])
 })
 
-test('a parked car that is given the label of a geofence around it is inside', async () => {
+test('a parked car that gets the label of a geofence around it is inside', async () => {
   await project()
   await store.createGeofences([circle({ labels: ['night'] })])
   await report(1, { car: 0, van: 0 })
@@ -132,7 +132,7 @@ test('a parked car that is given the label of a geofence around it is inside', a
   expect(await aboutGeofences()).toEqual([])
 })
 
-test('another name makes nobody be looked for, and a wait for a shorter time is one no more', async () => {
+test('a rename starts no search, and a wait ends if `confirmSeconds` becomes shorter', async () => {
   await project()
   await store.createGeofences([circle({ confirmSeconds: 3_600 })])
   await refresh(1)
@@ -150,7 +150,7 @@ test('another name makes nobody be looked for, and a wait for a shorter time is 
   expect(await aboutGeofences()).toEqual([])
 })
 
-test('many devices are found in parts, which show how far they are, and an interrupted search is begun again', async () => {
+test('many devices are found in parts that record their progress, and an interrupted search restarts', async () => {
   await project()
   const many = Object.fromEntries(
     Array.from({ length: 400 }, (_, n) => [`car-${n}`, n % 2 === 0 ? 0 : 50]),
@@ -177,7 +177,7 @@ test('many devices are found in parts, which show how far they are, and an inter
   expect(await aboutGeofences()).toEqual([])
 })
 
-test('a rule about silence inside a new geofence is raised for a car that is parked there', async () => {
+test('a rule about silence inside a new geofence is raised for a car parked there', async () => {
   await project()
   await report(1, { car: 0 })
   clock.time += MINUTE

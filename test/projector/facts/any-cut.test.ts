@@ -40,15 +40,15 @@ const said = fc.record({
   speed: fc.constantFrom(undefined, 3, 12),
   battery: fc.constantFrom(undefined, 0.1, 0.3, 0.9),
   alarm: fc.constantFrom(undefined, undefined, 'sos', 'SOS,fall'),
-  /** A batch ends before it; then as many entries come again. */
+  /** A batch ends before it; then this many entries are read again. */
   isCut: fc.boolean(),
   again: fc.nat(3),
-  /** A sweep in between, as a part of the time until it. */
+  /** A sweep in between, as a fraction of the time until the entry. */
   sweep: fc.constantFrom(undefined, 0, 0.5, 0.99),
 })
 type Said = typeof said extends fc.Arbitrary<infer Value> ? Value : never
 
-test(`no two facts have one id, none is missing in their sequences, and they are the same however the log is cut, read again or swept: ${RUNS} runs, seed ${SEED}`, () => {
+test(`fact ids are unique, sequences have no gaps, and facts are the same however the log is cut, reread or swept: ${RUNS} runs, seed ${SEED}`, () => {
   let decided = 0
   fc.assert(
     fc.property(
@@ -63,7 +63,7 @@ test(`no two facts have one id, none is missing in their sequences, and they are
         expect(new Set(apart.map(({ id }) => id)).size).toBe(apart.length)
         let last = 0
         for (const { sequence } of apart) {
-          // After an erasure from 1 again.
+          // Starts at 1 again after an erasure.
           expect([last + 1, 1]).toContain(sequence)
           last = sequence
         }
@@ -113,7 +113,7 @@ function entriesOf(steps: readonly Said[]): Entry[] {
   return log
 }
 
-/** The facts decided from the log when batches end as the steps say; without steps, from the whole log as one batch. */
+/** The facts decided from the log, in batches set by the steps; without steps, in one batch. */
 function inPieces(
   log: readonly Entry[],
   steps: readonly Said[],

@@ -19,7 +19,7 @@ const known = definitions({
   ],
 })
 
-/** An input of a device: seconds since the previous one, its place, and its fields. */
+/** A device's input: seconds since the previous one, position and fields. */
 const said = fc.record({
   after: fc.integer({ min: 0, max: 150 }),
   delay: fc.constantFrom(0, 0, 0, 40, 200),
@@ -28,11 +28,11 @@ const said = fc.record({
   speed: fc.constantFrom(undefined, 0, 7, 20),
   battery: fc.constantFrom(undefined, 0.1, 0.9),
   isHeartbeat: fc.boolean(),
-  /** Sweeps before the next input, as parts of the time until then. */
+  /** Sweeps before the next input, as fractions of the time until then. */
   sweeps: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 3 }),
 })
 
-test('the same inputs give the same decisions, wherever sweeps come between them and batches begin', () => {
+test('the same inputs give the same decisions, wherever sweeps happen and batches start', () => {
   fc.assert(
     fc.property(fc.array(said, { minLength: 1, maxLength: 25 }), (steps) => {
       const [whole, swept] = [new JudgedDevice(known), new JudgedDevice(known)]
@@ -43,7 +43,7 @@ test('the same inputs give the same decisions, wherever sweeps come between them
         const before = received
         received += step.after
         const input = inputOf(step, received)
-        // A sweep lets time pass up to what has been judged, never beyond the next input.
+        // A sweep advances time up to the last judged input, never beyond the next.
         for (const part of [...step.sweeps].sort((a, b) => a - b)) {
           apart.push(...swept.passTime(before + Math.floor(part * step.after)))
         }
@@ -79,7 +79,7 @@ test('geofences are left before they are entered again, and rules cleared before
 })
 
 /** A simple model of one geofence without accuracy and confirmation: 60 m to enter, 80 m to leave. */
-test('a geofence without accuracy is judged as by two circles', () => {
+test('a geofence without accuracy is judged like two circles', () => {
   const plain = geofence()
   const metres = fc.integer({ min: -150, max: 150 })
   fc.assert(

@@ -11,7 +11,7 @@ const accountId = 'default'
 const T0 = Date.UTC(2026, 0, 1)
 const DEGREE_METRES = 111_195.08
 
-/** The log of version 0.3.0, continued on its store. `between`: is done between batches. */
+/** The log of version 0.3.0, continued on its store. `between` runs between batches. */
 export function continueLog(
   store: Store,
   {
@@ -47,7 +47,10 @@ export function continueLog(
     ...judging,
     log: log as readonly ProjectionEntry[],
 
-    /** Everybody reports a minute after the kill, and then not for more than an hour; 'truck' stays where it is. */
+    /**
+     * Every device reports a minute after the kill, then stays silent for more than an hour;
+     * 'truck' does not move.
+     */
     async goOn(): Promise<void> {
       // Read again from before the last batches of the old process.
       await judging.project({ back: 6 })
@@ -70,7 +73,7 @@ export function continueLog(
   }
 }
 
-/** The facts that `goOn` must decide, none of them twice: device, sequence, type, seconds after T0, name. */
+/** The facts that `goOn` must decide, each once: device, sequence, type, seconds after T0, name. */
 const DECIDED = [
   'due 9 geofence.left 4261 Yard',
   'due 10 rule.raised 6061 Silent',
@@ -117,7 +120,7 @@ const DECIDED = [
   'van 22 device.online 8581 ',
 ]
 
-/** After `goOn`: the old facts are as they were, and the new ones those that follow. */
+/** After `goOn`: the old facts are unchanged, followed by the new ones. */
 export async function expectWentOn(store: Store, old: readonly DeviceFact[]): Promise<void> {
   const facts = await factsIn(store)
   const ids = new Set(facts.map(({ id }) => id))
@@ -131,7 +134,7 @@ export async function expectWentOn(store: Store, old: readonly DeviceFact[]): Pr
   const decided = facts.filter(({ id }) => !old.some((fact) => fact.id === id))
   const zones = decided.filter(isAboutZone)
   expect(decided.filter((fact) => !isAboutZone(fact)).map(told)).toEqual(DECIDED)
-  // More geofences than a device is judged by now: it leaves each, once, when it drives away.
+  // More geofences than now count for a device: it leaves each once when it drives away.
   expect(new Set(zones.map(nameOf)).size).toBe(120)
   expect(zones).toHaveLength(120)
   for (const fact of zones) {
@@ -172,7 +175,7 @@ export async function holdingIn(store: Store): Promise<Readonly<Record<string, s
   return holding
 }
 
-/** As the old process had it, from its facts. */
+/** The old process's state, derived from its facts. */
 export function holdingOf(old: readonly DeviceFact[]): Readonly<Record<string, string>> {
   const holding = new Map<string, Map<string, number>>()
   for (const fact of inOrder(old)) {

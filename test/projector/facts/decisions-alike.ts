@@ -6,7 +6,9 @@ import type { JudgedDevice } from '../../../store/facts.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { at, definitions, geofence, rule } from './judging.ts'
 
-/** Plain reports of one device that are decided alike: some of their facts differ by nothing but their sequence. */
+/**
+ * Plain reports of one device with equal decisions: some of their facts differ only in sequence.
+ */
 export type DecisionsAlike = {
   readonly name: string
   readonly judge: (
@@ -17,7 +19,7 @@ export type DecisionsAlike = {
 
 const yard = (confirmSeconds: number) => geofence({ confirmSeconds })
 
-/** Seconds after T0, metres from the middle of the yard. */
+/** Seconds after T0 and metres from the middle of the yard. */
 type Reported = readonly [seconds: number, north: number, speed?: number]
 
 function reports(

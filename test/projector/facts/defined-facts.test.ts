@@ -35,7 +35,7 @@ async function report(minutes: number, north: number, fields: object = {}): Prom
   await project()
 }
 
-/** Two sweeps: the second finds that time has passed since the first. */
+/** Two sweeps: the second sees time passed since the first. */
 async function sweep(minutes: number): Promise<void> {
   clock.time = T0 + minutes * MINUTE
   await world.ingestReports()
@@ -72,7 +72,7 @@ async function facts() {
   return inOrder.map(({ type, at, inside }) => [type, (at - T0) / MINUTE, inside] as const)
 }
 
-test('facts about geofences and rules are decided, numbered and stored, with the geofences after each', async () => {
+test('facts about geofences and rules are decided, numbered and stored with the device’s geofences after each', async () => {
   await project()
   await store.createGeofences([circle()])
   await store.createRule(rule({ when: { inside: 'depot' } }))
@@ -91,7 +91,7 @@ test('facts about geofences and rules are decided, numbered and stored, with the
   expect(ofGeofence.map(({ type }) => type)).toEqual(['geofence.left', 'geofence.entered'])
 })
 
-test('a geofence made around a parked car is known at the next sweep, and its car is inside without a fact', async () => {
+test('a geofence created around a parked car is known at the next sweep, and the car is inside without a fact', async () => {
   await project()
   await report(1, 0)
   clock.time += 10 * MINUTE
@@ -117,7 +117,8 @@ test('a new rule about silence finds devices that send nothing', async () => {
   await sweep(14)
   expect((await facts()).length).toBe(1)
   await sweep(16)
-  // The sweep before was late: silence is judged once it has been listened again.
+  // The previous sweep was late: silence is judged once reports have been heard again for long
+  // enough.
   await sweep(16.3)
   const [type, raisedAt] = (await facts()).at(-1) ?? []
   expect(type).toBe('rule.raised')
@@ -134,7 +135,7 @@ test('a new rule about silence finds devices that send nothing', async () => {
   ).toEqual([])
 })
 
-test('a device that is given a label is judged by the geofences with it', async () => {
+test('a device that gets a label is judged by the geofences with that label', async () => {
   await project()
   await report(1, 500)
   await store.createGeofences([circle({ labels: ['night'] })])
@@ -148,7 +149,7 @@ test('a device that is given a label is judged by the geofences with it', async 
   expect((await facts()).slice(1)).toEqual([['geofence.entered', 6, ['depot']]])
 })
 
-test('a deleted geofence is forgotten by the next sweep, also if nobody knew its deletion for a while', async () => {
+test('the next sweep forgets a deleted geofence, even if the deletion became visible late', async () => {
   await project()
   await store.createGeofences([circle()])
   await sweep(1)
@@ -159,7 +160,7 @@ test('a deleted geofence is forgotten by the next sweep, also if nobody knew its
   expect((await facts()).map(([type]) => type)).toEqual(['geofence.entered', 'device.online'])
 })
 
-test('devices known before judging began are inside the geofences around them without a fact', async () => {
+test('devices known before judging started are inside the geofences around them without a fact', async () => {
   await store.createGeofences([circle()])
   const time = T0 + MINUTE
   clock.time = time
@@ -171,7 +172,7 @@ test('devices known before judging began are inside the geofences around them wi
   expect(await facts()).toEqual([['geofence.left', 3, []]])
 })
 
-test('resuming an account makes no fact, and all its deadlines begin again then', async () => {
+test('reinstating an account decides no fact and restarts all its deadlines', async () => {
   const account = { id: 'acc-1', name: 'Fleet', suspended: false, createdAt: T0 }
   await store.createAccount(account)
   await project()

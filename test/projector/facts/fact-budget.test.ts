@@ -25,13 +25,13 @@ function reported(receivedAt: number, changes: Partial<PositionReported>): Judge
   return { kind: 'position', origin: { partition: 0, offset }, event }
 }
 
-/** A report with this many alarms that no other has. */
+/** A report with this many unique alarms. */
 function alarming(receivedAt: number, count: number): JudgedEntry {
   const alarm = Array.from({ length: count }, (_, n) => `${offset}-${n}`).join(',')
   return reported(receivedAt, { attributes: { alarm } })
 }
 
-/** Judged until nothing is left, as a store does it. */
+/** Judges until nothing is left, as a store does. */
 function judged(entries: readonly JudgedEntry[], before?: FactState) {
   const facts: DeviceFact[] = []
   const pieces: number[] = []
@@ -47,7 +47,7 @@ function judged(entries: readonly JudgedEntry[], before?: FactState) {
   return { state, facts, pieces }
 }
 
-test('five requests of 1000 reports with 128 alarms each are 1200 facts, and 600 more each hour', () => {
+test('five requests of 1000 reports with 128 alarms each produce 1200 facts, and 600 more each hour', () => {
   let state: FactState | undefined
   const counts: number[] = []
   for (const hour of [0, 0, 0, 1, 2]) {
@@ -59,7 +59,7 @@ test('five requests of 1000 reports with 128 alarms each are 1200 facts, and 600
   expect(counts).toEqual([1_200, 0, 0, 600, 600])
 })
 
-test('decisions beyond the budget take no sequence, and the next fact tells their number', () => {
+test('decisions beyond the budget take no sequence, and the next fact has their number', () => {
   const first = judged([alarming(0, 16), ...Array.from({ length: 99 }, () => alarming(0, 16))])
   const { facts } = judged([alarming(6_000, 1), alarming(12_000, 1)], first.state)
   expect(first.facts.map(({ sequence }) => sequence)).toEqual(
@@ -72,7 +72,7 @@ test('decisions beyond the budget take no sequence, and the next fact tells thei
   ])
 })
 
-test('what is decided does not depend on how entries are cut into batches, beyond the budget too', () => {
+test('decisions do not depend on how entries are cut into batches, even beyond the budget', () => {
   const entries = Array.from({ length: 120 }, (_, n) => alarming(n * 1_000, 16))
   const whole = judged(entries)
   const cut: DeviceFact[] = []
@@ -88,7 +88,7 @@ test('what is decided does not depend on how entries are cut into batches, beyon
   expect(told + (whole.state?.budget?.suppressed ?? 0)).toBe(120 * 16 + 1 - whole.facts.length)
 })
 
-test('one judging holds a megabyte of facts, and the next continues where it stopped', () => {
+test('one judging call produces at most a megabyte of facts, and the next continues where it stopped', () => {
   const text = 'x'.repeat(8_000)
   const entries = Array.from({ length: 400 }, () => {
     const entry = alarming(0, 1)

@@ -8,7 +8,7 @@ import { definitions } from './judging.ts'
 const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
 
 for (const { name, judge } of DECISIONS_ALIKE) {
-  test(`each decision has an id of its own: ${name}`, () => {
+  test(`each decision has a unique id: ${name}`, () => {
     const { facts } = judge(device, undefined)
     expect(facts.length).toBeGreaterThan(4)
     expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length)

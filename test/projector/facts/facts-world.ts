@@ -44,7 +44,7 @@ export async function projectAll({
 
 const GRACE_MS = 2_000
 
-/** Judging on a log and a store, at a time that a test sets. */
+/** Judging on a log and a store, with a test-controlled clock. */
 export function factsWorld({
   eventLog,
   store,
@@ -83,7 +83,7 @@ export function factsWorld({
     sweep: sweepDeadlines({ ...judging, eventLog, graceMs: GRACE_MS }),
     judgeBatches,
 
-    /** An ingest API reports that it has been ready since then. */
+    /** Reports an ingest API as ready since then. */
     async ingestReports({
       readySince = 0,
       instanceId = 'ingest',

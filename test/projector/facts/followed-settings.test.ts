@@ -42,7 +42,7 @@ function open() {
   return { settings, backOffice, definitions: followDefinitions(store, clock) }
 }
 
-test('with 100 000 labelled devices a refresh without changes reads none of them, and the first one few at a time', async () => {
+test('with 100 000 labelled devices, a refresh without changes reads none of them, and the first refresh reads few at a time', async () => {
   database.exec(
     `WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000)
      INSERT INTO device_settings (account_id, device_id, disabled, changed_at, labels)
@@ -53,7 +53,7 @@ test('with 100 000 labelled devices a refresh without changes reads none of them
   await definitions.prepare()
   expect(pages.reduce((sum, count) => sum + count)).toBe(100_000)
   expect(Math.max(...pages)).toBeLessThanOrEqual(500)
-  // All are looked at once: their intervals may have changed while no projector was running.
+  // All are checked once: their intervals may have changed while no projector was running.
   expect(await definitions.refresh()).toHaveLength(100_000)
   for (let n = 0; n < 20; n += 1) {
     clock.time += 4_000
@@ -61,7 +61,7 @@ test('with 100 000 labelled devices a refresh without changes reads none of them
     expect(await definitions.refresh()).toEqual([])
     expect(pages.reduce((sum, count) => sum + count)).toBe(0)
   }
-  // A minute later the numbers of the last changes are no longer looked at.
+  // A minute later the numbers of the last changes are no longer checked.
   expect(pages).toHaveLength(1)
   const device = { accountId, deviceId: 'device-7' }
   await settings.changeDeviceSettings({ ...device, labels: ['van'], changedAt: T0 })
@@ -70,7 +70,7 @@ test('with 100 000 labelled devices a refresh without changes reads none of them
   expect(pages).toEqual([1])
 })
 
-test('a new name or interval of a device leaves the time since which its labels select it', async () => {
+test('a new name or interval of a device does not change since when its labels select it', async () => {
   const { settings, backOffice, definitions } = open()
   await backOffice.createGeofences([newGeofence({ accountId, labels: ['truck'] })])
   const device = { accountId, deviceId: 'van' }
@@ -86,7 +86,7 @@ test('a new name or interval of a device leaves the time since which its labels 
   expect(await change({ labels: ['truck', 'red'] }, T0 + 40)).toBe(T0 + 40)
 })
 
-test('settings that are removed are followed, and so are those of an erased device', async () => {
+test('removed settings take effect, as do those of an erased device', async () => {
   const { settings, definitions } = open()
   const device = { accountId, deviceId: 'van' }
   const offlineAfter = async () => {

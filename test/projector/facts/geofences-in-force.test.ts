@@ -12,9 +12,9 @@ const MADE = 1_000
 const depot = geofence({ inForceSince: T0 + MADE * 1_000 })
 const known = definitions({ geofences: [depot] })
 
-test('what was received before a geofence was made, judged with it after a crash, neither enters nor leaves', () => {
+test('reports received before a geofence was created, but judged after a crash, neither enter nor leave it', () => {
   const device = new JudgedDevice(known)
-  // Its very first position, a visit that was over by then, and another one.
+  // The first position ever, a visit that ended before, and another.
   const visits = [0, 500, 0, 500, 0, 500].map((north, n) => at(n * 100, { north }))
   expect(device.judge(...visits)).toEqual([])
   expect(device.inside).toEqual([])
@@ -26,7 +26,7 @@ test('what was received before a geofence was made, judged with it after a crash
 test.each([
   ['its first position', [at(0)]],
   ['a later one', [at(0, { north: 500 }), at(100)]],
-])('a device that was inside when a geofence was made, by %s, is in it without a fact', (_, by) => {
+])('a device that was inside when a geofence was created, by %s, is in it without a fact', (_, by) => {
   const device = new JudgedDevice(known)
   expect(device.judge(...by)).toEqual([])
   expect(device.inside).toEqual([depot.id])
@@ -36,7 +36,7 @@ test.each([
   ])
 })
 
-test('what was received before a change neither ends nor begins a visit by the changed geofence', () => {
+test('reports received before a change neither end nor start a visit to the changed geofence', () => {
   const device = new JudgedDevice(
     definitions({ geofences: [geofence({ ...depot, inForceSince: 0 })] }),
   )
@@ -48,19 +48,19 @@ test('what was received before a change neither ends nor begins a visit by the c
   expect(device.decide(at(MADE + 60))).toMatchObject([{ type: 'geofence.left', enteredAt: T0 }])
 })
 
-test('what was received before a geofence was in force, but judged later, neither begins nor ends a wait of it', () => {
+test('reports received before a geofence was in force, but judged later, neither start nor end its waits', () => {
   const slow = { ...depot, confirmSeconds: 60 }
   const device = new JudgedDevice(definitions({ geofences: [slow] }))
   device.judge(at(MADE - 10, { north: 500 }))
   expect(device.judge(at(MADE + 10))).toEqual([])
-  // Received before, by a clock that is ahead, through a spool: it follows in the log.
+  // Received earlier, by a clock that is ahead, through a spool: it comes later in the log.
   const early = at(MADE + 100, { received: MADE - 5 })
   const input = { ...early, position: { ...early.position, receivedAt: T0 + (MADE + 100) * 1_000 } }
   expect(device.judge(input)).toEqual([])
   expect(device.judge(at(MADE + 110))).toEqual([`entered ${slow.id} @${MADE + 10}`])
 })
 
-test('a wait to enter does not survive that the geofence is moved away', () => {
+test('a wait to enter ends when the geofence is moved away', () => {
   const slow = geofence({ confirmSeconds: 3_600 })
   const device = new JudgedDevice(definitions({ geofences: [slow] }))
   device.judge(at(0, { north: 500 }), at(60))
@@ -71,7 +71,7 @@ test('a wait to enter does not survive that the geofence is moved away', () => {
   expect(device.inside).toEqual([])
 })
 
-test('a wait to enter ends without a fact when `confirmSeconds` is shortened: the device is inside by then', () => {
+test('a wait to enter ends without a fact when `confirmSeconds` is shortened: the device is already inside', () => {
   const slow = geofence({ confirmSeconds: 3_600 })
   const device = new JudgedDevice(definitions({ geofences: [slow] }))
   device.judge(at(0, { north: 500 }), at(60))
@@ -84,7 +84,7 @@ test('a wait to enter ends without a fact when `confirmSeconds` is shortened: th
   expect(device.passTime(10_050)).toEqual([`left ${slow.id} @10010`])
 })
 
-test('a wait to leave begins anew with the first position after a change, and takes the new `confirmSeconds`', () => {
+test('a wait to leave restarts at the first position after a change, with the new `confirmSeconds`', () => {
   const slow = geofence({ confirmSeconds: 3_600 })
   const device = new JudgedDevice(definitions({ geofences: [slow] }))
   device.judge(at(0))
@@ -96,7 +96,7 @@ test('a wait to leave begins anew with the first position after a change, and ta
   expect(device.passTime(4_230)).toEqual([`left ${slow.id} @4200`])
 })
 
-test('another name and other properties change nothing for a device that waits', () => {
+test('a new name or new properties change nothing for a waiting device', () => {
   const slow = geofence({ confirmSeconds: 60 })
   const device = new JudgedDevice(definitions({ geofences: [slow] }))
   device.judge(at(0, { north: 500 }), at(60))
@@ -115,7 +115,7 @@ test('an inaccurate and then an accurate fix in the first seconds of a geofence:
   expect(device.judge(at(MADE + 15))).toEqual([`entered ${depot.id} @${MADE + 15}`])
 })
 
-test('a process that did not know a geofence yet has judged inaccurate fixes: it is entered with the first accurate one', () => {
+test('a geofence unknown while inaccurate fixes were judged is entered with the first accurate fix', () => {
   for (const inaccurate of [[2], [2, 3]]) {
     const device = new JudgedDevice(definitions())
     device.judge(at(MADE + 1, { north: 500, accuracy: 5 }))
@@ -135,7 +135,7 @@ test('a process that did not know a geofence yet has judged inaccurate fixes: it
   expect(parked.inside).toEqual([depot.id])
 })
 
-test('a process that did not know a geofence yet has judged the visit: the device is in it without a fact', () => {
+test('a geofence unknown while a visit was judged contains the device without a fact', () => {
   const device = new JudgedDevice(definitions())
   device.judge(at(MADE + 2))
   device.definitions = known
@@ -143,7 +143,7 @@ test('a process that did not know a geofence yet has judged the visit: the devic
   expect(device.inside).toEqual([depot.id])
 })
 
-test('a geofence that is disabled and enabled between two positions has dropped when the device entered', () => {
+test('a geofence disabled and enabled between two positions forgets the time of entry', () => {
   const device = new JudgedDevice(
     definitions({ geofences: [geofence({ ...depot, inForceSince: 0 })] }),
   )
@@ -156,7 +156,7 @@ test('a geofence that is disabled and enabled between two positions has dropped 
   ])
 })
 
-test('a geofence that was made smaller while it was disabled has nobody inside whom no report has put there', () => {
+test('a geofence that shrank while disabled contains only devices with reports inside', () => {
   const device = new JudgedDevice(
     definitions({
       geofences: [geofence({ ...depot, shape: circle(350), inForceSince: T0 + 1_000 })],

@@ -95,7 +95,7 @@ test.each([
   [109, 50, false],
   [111, 50, true],
 ])(
-  '%d m from the middle of a circle of 60 m with accuracy %s it has left: %s',
+  '%d m from the middle of a circle of 60 m with accuracy %s, the device has left: %s',
   (north, accuracy, leaves) => {
     const device = new JudgedDevice(definitions({ geofences: [geofence()] }))
     device.judge(at(0))
@@ -104,8 +104,8 @@ test.each([
   },
 )
 
-test('one position leaves before it enters; each fact knows the geofences after it', () => {
-  // By their ids, the other order.
+test('one position leaves before it enters; each fact has the geofences after it', () => {
+  // Their ids have the opposite order.
   const yard = geofence({ shape: circle(100, 1_000) })
   const region = geofence({ shape: circle(5_000) })
   const depot = geofence({ shape: circle(100) })
@@ -129,7 +129,7 @@ test('a car parked inside a new geofence does not enter it, and its exit has no 
   ])
 })
 
-test('a car that was inside a new geofence, and has left when it next reports, leaves', () => {
+test('a car that was inside a new geofence and next reports outside has left', () => {
   const device = new JudgedDevice(definitions())
   device.judge(at(0))
   device.definitions = definitions({ geofences: [geofence({ inForceSince: T0 + 100_000 })] })
@@ -138,7 +138,7 @@ test('a car that was inside a new geofence, and has left when it next reports, l
   ])
 })
 
-test('a car parked inside a new geofence whose place is inaccurate enters without a fact once it is accurate', () => {
+test('a car parked inside a new geofence with inaccurate fixes is inside without a fact at the first accurate fix', () => {
   const device = new JudgedDevice(definitions())
   device.judge(at(0, { accuracy: 95 }))
   const small = geofence({ shape: circle(10), inForceSince: T0 + 100_000 })
@@ -165,7 +165,7 @@ test('a car that drives into a new geofence enters it', () => {
   expect(device.judge(at(200))).toEqual([`entered ${depot.id} @200`])
 })
 
-test('a position from before the geofence was made, judged with it, enters without a fact', () => {
+test('a position from before a geofence was created, judged with it, enters without a fact', () => {
   const depot = geofence({ inForceSince: T0 + 100_000 })
   const device = new JudgedDevice(definitions({ geofences: [depot] }))
   device.judge(at(0, { north: 500 }))
@@ -173,7 +173,7 @@ test('a position from before the geofence was made, judged with it, enters witho
   expect(device.inside).toEqual([depot.id])
 })
 
-test('a device that the change of a geofence leaves outside leaves at its next position, with its time of entry', () => {
+test('a device outside a changed geofence leaves at its next position, with its time of entry', () => {
   const depot = geofence()
   const device = new JudgedDevice(definitions({ geofences: [depot] }))
   device.judge(at(0))
@@ -189,7 +189,7 @@ test('a device that the change of a geofence leaves outside leaves at its next p
   ])
 })
 
-test('a device that the change of a geofence leaves inside keeps its time of entry', () => {
+test('a device still inside a changed geofence keeps its time of entry', () => {
   const depot = geofence()
   const device = new JudgedDevice(definitions({ geofences: [depot] }))
   device.judge(at(0))
@@ -221,7 +221,7 @@ test.each([
   },
 )
 
-test('a device that is given the label of a geofence around it is inside without a fact', () => {
+test('a device that gets the label of a geofence around it is inside without a fact', () => {
   const depot = geofence({ labels: ['night'] })
   const device = new JudgedDevice(definitions({ geofences: [depot] }))
   device.judge(at(0))
@@ -234,7 +234,7 @@ test('a device that is given the label of a geofence around it is inside without
   expect(device.inside).toEqual([depot.id])
 })
 
-test('a geofence is about the devices that it names and those with any of its labels; emptied, about none', () => {
+test('a geofence applies to the devices it names and devices with any of its labels; with neither, to none', () => {
   const named = geofence({ deviceIds: ['tracker-1'], labels: ['day'] })
   const labelled = geofence({ deviceIds: ['tracker-2'], labels: ['day', 'night'] })
   const emptied = geofence({ deviceIds: [] })
@@ -243,7 +243,7 @@ test('a geofence is about the devices that it names and those with any of its la
   expect(device.judge(at(0))).toEqual([`entered ${named.id} @0`, `entered ${labelled.id} @0`])
 })
 
-test('a side that must be confirmed counts from its first position, and ends with the first position after the wait', () => {
+test('a confirmed change of side counts from its first position, and is decided at the first position after the wait', () => {
   const depot = geofence({ confirmSeconds: 120 })
   const device = new JudgedDevice(definitions({ geofences: [depot] }))
   const inputs = [at(0, { north: 500 }), at(60), at(100), at(179), at(180, { north: 30 })]
@@ -265,7 +265,7 @@ test('a visit shorter than confirmSeconds is not a visit', () => {
   expect(device.judge(at(11_000))).toEqual([])
 })
 
-test('a position that ends the wait is then judged itself: entered, and a new wait for the exit', () => {
+test('a position that ends a wait is then judged itself: entered, and a new wait for the exit', () => {
   const depot = geofence({ confirmSeconds: 120 })
   const device = new JudgedDevice(definitions({ geofences: [depot] }))
   device.judge(at(0, { north: 500 }), at(60))
@@ -274,7 +274,7 @@ test('a position that ends the wait is then judged itself: entered, and a new wa
   expect(device.judge(at(300, { north: 500 }))).toEqual([`left ${depot.id} @180`])
 })
 
-test('without another position, the wait ends by the receipt of the one that began it', () => {
+test('without another position, a wait ends by the receipt time of the one that started it', () => {
   const depot = geofence({ confirmSeconds: 120 })
   const device = new JudgedDevice(definitions({ geofences: [depot] }))
   device.judge(at(0, { north: 500 }), at(60, { received: 90 }))
@@ -299,7 +299,7 @@ test('a timestamp in the future counts as the time of receipt', () => {
   expect(device.judge(at(5_000, { received: 10 }))).toEqual([`entered ${depot.id} @10`])
 })
 
-test('the parts of a multipolygon are one geofence', () => {
+test('the parts of a multipolygon form one geofence', () => {
   const square = (north: number): PolygonRing => {
     const south = HOME.latitude + (north - 50) / DEGREE_METRES
     const [west, east] = [HOME.longitude - 0.001, HOME.longitude + 0.001]
@@ -322,7 +322,7 @@ test('the parts of a multipolygon are one geofence', () => {
   ])
 })
 
-test('an inaccurate position at the cut of a geofence at 180° is deep inside it', () => {
+test('an inaccurate position on the seam at 180° is deep inside the geofence', () => {
   const box = (west: number, east: number) => [
     [
       [west, -18],
@@ -342,7 +342,7 @@ test('an inaccurate position at the cut of a geofence at 180° is deep inside it
   }
 })
 
-test('a geofence at the 180th meridian holds a device on both signs of it', () => {
+test('a geofence across the 180th meridian contains a device at both signs of longitude', () => {
   const edge = (west: number, east: number) =>
     geofence({
       shape: {

@@ -46,7 +46,7 @@ test('silences are held until reports have been heard for long enough', async ()
   expect(world.hearing.heldSince()).toBe(clock.time)
 })
 
-test('an ingest API without a report for 15 seconds is not heard', async () => {
+test('an ingest API that has not reported for 15 seconds does not count as heard', async () => {
   await world.ingestReports()
   clock.time += 15_000
   expect(await heardSince()).toBe(0)
@@ -54,7 +54,7 @@ test('an ingest API without a report for 15 seconds is not heard', async () => {
   expect(await heardSince()).toBe(Infinity)
 })
 
-test('a spool that is not empty holds silence, until it is reported empty or its events are too old', async () => {
+test('a non-empty spool defers silences until it is reported empty or its events are too old', async () => {
   await world.ingestReports({ spool: { id: 'spool-1', events: 3 } })
   expect(await heardSince()).toBe(Infinity)
   await world.ingestReports({ spool: { id: 'spool-2', events: 0 } })
@@ -88,7 +88,7 @@ test('after a restart, an instance that has ended does not count as ready for th
   expect(await heardSince()).toBe(clock.time)
 })
 
-test('an instance that starts beside another one interrupts nothing', async () => {
+test('an instance that starts beside another interrupts nothing', async () => {
   await world.ingestReports({ readySince: T0 - 3_600_000 })
   clock.time += 5_000
   await world.ingestReports({ instanceId: 'next', readySince: clock.time })
@@ -97,7 +97,7 @@ test('an instance that starts beside another one interrupts nothing', async () =
   expect(await heardSince()).toBe(T0 - 3_600_000)
 })
 
-test('the embedded process hears nothing before its own ingest API has reported', async () => {
+test('the embedded process hears nothing before its ingest API has reported', async () => {
   await world.ingestReports({ readySince: T0 - 3_600_000 })
   clock.time += 11_000
   world = factsWorld({ ...opened, clock, isEmbedded: true })

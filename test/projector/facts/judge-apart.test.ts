@@ -24,7 +24,7 @@ logAndStoreForEachTest((opened) => {
   clock.time = T0
 })
 
-/** A state that cannot be judged by. */
+/** A state that makes judging fail. */
 const broken = { sequence: 0, applied: {}, due: T0, liveness: null } as unknown as FactState
 
 async function seed(states: Readonly<Record<string, FactState>>): Promise<void> {
@@ -53,7 +53,7 @@ async function stateOf(deviceId: string): Promise<FactState | undefined> {
   return found
 }
 
-test('a device that cannot be judged stops no other: its entries of the batch are passed over, once', async () => {
+test('a device that cannot be judged blocks no other: its entries in the batch are skipped, once', async () => {
   const log: ProjectionEntry[] = []
   const projector = startJudging(store, log, { clock })
   await store.beginFacts({})
@@ -79,7 +79,7 @@ test('a device that cannot be judged stops no other: its entries of the batch ar
   expect(await stateOf('broken')).toEqual(broken)
 })
 
-test('600 due devices that cannot be judged do not stop those behind them, and are looked at again a minute later', async () => {
+test('600 due devices that cannot be judged do not block others, and are retried a minute later', async () => {
   const world = factsWorld({ eventLog, store, clock })
   await eventLog.append([positionReported()])
   await store.beginFacts(endOf(await eventLog.extent()))
@@ -94,7 +94,7 @@ test('600 due devices that cannot be judged do not stop those behind them, and a
   }
   const facts = await store.pageFacts({ accountId, limit: 9 })
   expect(facts.map(({ deviceId, type }) => [deviceId, type])).toEqual([['van', 'device.offline']])
-  // The first sweep learns how far the log is.
+  // The first sweep learns the end of the log.
   expect(failed).toEqual([0, 600, 600, 1_200])
   expect(world.failures.count()).toBe(600)
 })

@@ -19,7 +19,7 @@ const usual = {
 
 let offset = 0
 
-/** A position that was true and received at these times after T0. */
+/** A position with these times of fix and receipt after T0. */
 function report(receivedAt: number, changes: Partial<PositionReported> = {}): JudgedEntry {
   const times = { timestamp: T0 + receivedAt, receivedAt: T0 + receivedAt }
   return entry({ kind: 'position', event: positionReported({ ...times, ...changes }) })
@@ -42,7 +42,7 @@ function entry(of: { kind: string; event: object }): JudgedEntry {
   return { ...of, origin: { partition: 0, offset } } as JudgedEntry
 }
 
-/** Judges entries one after the other, and lets time pass where a number of milliseconds after T0 stands. */
+/** Judges entries one by one; a number advances time to that many milliseconds after T0. */
 function judged(steps: readonly (JudgedEntry | number)[], judging = usual) {
   let state: FactState | undefined
   const facts: DeviceFact[] = []
@@ -109,7 +109,7 @@ test('the sweep may run late or never: facts and ids are the same', () => {
   ])
 })
 
-test('entries that were judged already change nothing', () => {
+test('entries already judged change nothing', () => {
   const entries = [report(0, sos), report(MINUTE)]
   const once = judgeEntries(undefined, entries, usual)
   expect(judgeEntries(once.state, entries, usual)).toEqual({ state: once.state, facts: [] })
@@ -160,7 +160,7 @@ test('a disabled device, or one of a suspended account, never becomes offline', 
   ])
 })
 
-test('a device that is enabled, or whose account is resumed, counts as heard then, without a fact of its own', () => {
+test('a device counts as heard when it is enabled or its account is reinstated, without a fact', () => {
   const enabled = { ...usual, definitions: { ...usual.definitions, watchedSince: T0 + 5 * HOUR } }
   expect(told(judged([report(0), 359 * MINUTE], enabled))).toEqual([['device.online', 0]])
   expect(told(judged([report(0), 360 * MINUTE], enabled))).toEqual([
@@ -169,7 +169,7 @@ test('a device that is enabled, or whose account is resumed, counts as heard the
   ])
 })
 
-test('a device that was offline when it was disabled is offline when it is enabled', () => {
+test('a device that was offline when disabled is offline when enabled', () => {
   const offline = judgeEntries(undefined, [report(0)], usual).state
   const { state } = judgeTime(offline, T0 + 2 * HOUR, usual)
   const enabled = { ...usual, definitions: { ...usual.definitions, watchedSince: T0 + 5 * HOUR } }
@@ -178,7 +178,7 @@ test('a device that was offline when it was disabled is offline when it is enabl
   expect(later.state.liveness).toMatchObject({ offlineAt: T0 + HOUR })
 })
 
-test('a rule about silence sees a device of which nothing has arrived since it was seeded', () => {
+test('a rule about silence covers a device that has sent nothing since it was seeded', () => {
   const silent = rule({ when: { silent: true }, forSeconds: 600 })
   const seeded: FactState = {
     sequence: 0,
@@ -191,20 +191,20 @@ test('a rule about silence sees a device of which nothing has arrived since it w
   expect(told(judgeTime(seeded, T0, judging).facts)).toEqual([['rule.raised', -50]])
 })
 
-test('silence is not judged until the service has listened long enough; then the deadline is the true one', () => {
+test('silence is not judged until the service has listened long enough; then the original deadline counts', () => {
   const started = { ...usual, hearing: { since: T0 + 2 * HOUR, graceMs: 10 * MINUTE } }
   expect(told(judged([report(0), 129 * MINUTE], started))).toEqual([['device.online', 0]])
   expect(told(judged([report(0), 125 * MINUTE, 130 * MINUTE], started))).toEqual([
     ['device.online', 0],
     ['device.offline', 60],
   ])
-  // It reports in time: nobody knows whether it was silent.
+  // It reports in time, so it is unknown whether it was silent.
   expect(told(judged([report(0), report(129 * MINUTE), 3 * HOUR], started))).toEqual([
     ['device.online', 0],
   ])
 })
 
-test('the grace is no longer than the limit of the device', () => {
+test("the grace period is no longer than the device's limit", () => {
   const started = {
     ...usual,
     definitions: definitions({ offlineAfterMs: 5 * MINUTE }),
@@ -223,7 +223,7 @@ test('while reports cannot be received, no device is offline', () => {
   ])
 })
 
-test('an alarm is one fact per name, with the position that reported it', () => {
+test('each alarm name is one fact, with the position that reported it', () => {
   const facts = judged([report(0, { attributes: { alarm: ' sos, lowBattery,,sos' } })])
   expect(told(facts)).toEqual([
     ['alarm.reported', 0, 'sos', false],
@@ -257,7 +257,7 @@ test('a report with an alarm retried after ten minutes: one alarm', () => {
   expect(told(facts).filter(([type]) => type === 'alarm.reported')).toHaveLength(1)
 })
 
-test('a late alarm is reported as late, in runs of its own', () => {
+test('late alarms are marked as late and form separate runs', () => {
   const late = (minute: number) => report(2 * HOUR, { timestamp: T0 + minute * MINUTE, ...sos })
   const facts = judged([report(118 * MINUTE, sos), late(10), late(14), late(60)])
   expect(told(facts).filter(([type]) => type === 'alarm.reported')).toEqual([
@@ -267,7 +267,7 @@ test('a late alarm is reported as late, in runs of its own', () => {
   ])
 })
 
-test('alarms of other kinds between two reports of one alarm do not end its run, on time or late', () => {
+test('alarms of other kinds in between do not end a run, on time or late', () => {
   const fall = { attributes: { alarm: 'fall' } }
   const before = (minute: number, alarm: object) =>
     report(90 * MINUTE, { timestamp: T0 + minute * MINUTE, ...alarm })
@@ -283,7 +283,7 @@ test('alarms of other kinds between two reports of one alarm do not end its run,
   ])
 })
 
-test('names of alarms are compared without case, and shown as sent', () => {
+test('alarm names are compared without case, and shown as sent', () => {
   const alarms = ['SOS,sos,Sos', 'sos'].map((alarm, n) => report(n, { attributes: { alarm } }))
   expect(told(judged(alarms)).flatMap((fact) => fact[2] ?? [])).toEqual(['SOS'])
 })
@@ -295,7 +295,7 @@ test('a report has at most sixteen alarms, of at most 64 characters', () => {
   expect(alarms).toEqual(names.slice(0, 16).map((name) => name.slice(0, 64)))
 })
 
-test('however many alarms a device invents, its state keeps sixteen', () => {
+test('a device’s state holds at most sixteen alarms', () => {
   let state: FactState | undefined
   for (let n = 0; n < 40; n += 1) {
     const invented = heartbeat(n * HOUR, { attributes: { alarm: `alarm ${n}` } })
@@ -312,7 +312,7 @@ test('a timestamp in the future counts as the time of receipt', () => {
   ])
 })
 
-test('what trackers send where there is no alarm is none, as text, number or boolean; other values are its name', () => {
+test('values that trackers send without an alarm count as none (text, number or boolean); any other value is its name', () => {
   const words = [
     '',
     ' , ',
@@ -333,7 +333,7 @@ test('what trackers send where there is no alarm is none, as text, number or boo
   expect(told(judged(names)).flatMap((fact) => fact[2] ?? [])).toEqual(['true', '7'])
 })
 
-test('the limit is that of the status `offline`', () => {
+test('a device goes offline at the same limit as its status `offline`', () => {
   expect(offlineAfter(undefined)).toBe(HOUR)
   expect(offlineAfter(10)).toBe(5 * MINUTE)
   expect(offlineAfter(600)).toBe(100 * MINUTE)

@@ -21,7 +21,7 @@ const clock = { time: T0, now: () => clock.time }
 
 let eventLog: EventLog
 let store: Store
-/** Judging waits for this, with the store as it is. */
+/** Judging waits for this; the store is left alone. */
 let held: Promise<void>
 let release: () => void
 
@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 afterEach(() => release())
 
-/** Until it has stopped; then nothing is being judged. */
+/** Resolves when it has stopped and judges nothing any longer. */
 function projecting(changes: Partial<Judging> = {}, on = store) {
   const { judging, metrics } = factsWorld({ eventLog, store, clock })
   const stop = new AbortController()
@@ -82,7 +82,7 @@ async function facts() {
     .reverse()
 }
 
-test('reports are readable while earlier ones wait to be judged, and each is judged in its order', async () => {
+test('reports are readable while earlier ones wait to be judged, and are judged in order', async () => {
   const projector = projecting({ store: holding() })
   for (const minutes of [0, 6, 12]) {
     await eventLog.append([at(minutes, sos)])
@@ -102,7 +102,7 @@ test('reports are readable while earlier ones wait to be judged, and each is jud
   await projector.stop()
 })
 
-test('projecting waits while as much waits to be judged as memory may hold', async () => {
+test('projecting pauses while the judging queue is at its memory limit', async () => {
   const readModels = await store.openGeneration(1)
   const { judging } = factsWorld({ eventLog, store, clock })
   await judging.prepare()
@@ -143,7 +143,7 @@ test('projecting waits while as much waits to be judged as memory may hold', asy
   await readModels.close()
 })
 
-test('judging that fails is tried again, although nothing more is reported', async () => {
+test('failed judging is retried even if nothing more is reported', async () => {
   let failures = 2
   const flaky: Judging['store'] = {
     ...store,
@@ -163,7 +163,7 @@ test('judging that fails is tried again, although nothing more is reported', asy
   ])
 })
 
-test('where older facts have taken the place of these, what they lack is read and judged again', async () => {
+test('after older facts were restored, the missing entries are read and judged again', async () => {
   let isRestored = false
   const restored: Judging['store'] = {
     ...store,
@@ -189,7 +189,7 @@ test('where older facts have taken the place of these, what they lack is read an
   ])
 })
 
-test('nothing that waits to be judged is decided once its device is erased', async () => {
+test('queued entries of an erased device decide nothing', async () => {
   const projector = projecting({ store: holding() })
   for (const minutes of [0, 6]) {
     await eventLog.append([at(minutes, sos), at(minutes, { deviceId: 'other' })])
@@ -208,7 +208,7 @@ test('nothing that waits to be judged is decided once its device is erased', asy
   ])
 })
 
-test('an erasure is published after the facts that were being decided of its device', async () => {
+test('an erasure is published after the facts being decided for its device', async () => {
   const published: string[] = []
   const publishing: Judging['store'] = {
     ...store,
@@ -227,7 +227,7 @@ test('an erasure is published after the facts that were being decided of its dev
     ...store,
     async forgetErased(erasure) {
       await store.forgetErased(erasure)
-      // After whatever the projector does of itself.
+      // After the projector's own work.
       setImmediate(release)
     },
   }
@@ -240,7 +240,7 @@ test('an erasure is published after the facts that were being decided of its dev
   expect(published).toEqual(['device.online', 'erasure'])
 })
 
-test('entries that wait to be judged when the projector stops are judged once after its next start', async () => {
+test('entries queued for judging when the projector stops are judged once after its next start', async () => {
   const projector = projecting({ store: holding() })
   for (const minutes of [0, 6, 12]) {
     await eventLog.append([at(minutes, sos)])

@@ -121,11 +121,13 @@ export function heartbeat(
   }
 }
 
-/** A device that inputs are judged for as they arrive; time passes before each, as far as it was received. */
+/** A device whose inputs are judged as they arrive; before each, time advances to its receipt. */
 export class JudgedDevice {
   definitions: DeviceDefinitions
   hearing: Omit<Hearing, 'now'> = { since: -Infinity, graceMs: 0 }
-  /** It is offline from the end of all tests on: only geofences and rules decide anything. */
+  /**
+   * The device goes offline only after the tests' end, so only geofences and rules decide anything.
+   */
   #state: FactState = {
     sequence: 0,
     applied: {},
@@ -155,7 +157,7 @@ export class JudgedDevice {
     return this.#letPass(T0 + seconds * 1_000).map(told)
   }
 
-  /** Its deadlines are computed again, as after a change of its settings or rules. */
+  /** Recomputes its deadlines, as after a change of settings or rules. */
   lookAgain(seconds: number): void {
     this.#state = { ...this.#state, due: Math.min(this.due ?? Infinity, T0 + seconds * 1_000) }
   }

@@ -29,7 +29,7 @@ function position(offset: number, { seconds, north }: { seconds: number; north: 
   return { kind: 'position', origin: { partition: 0, offset }, event } as const
 }
 
-test('after kill -9, what is judged again decides nothing by a geofence or a rule made since', async () => {
+test('after kill -9, entries judged again decide nothing by a later geofence or rule', async () => {
   const folder = await ownDirectory()
   const [first, second] = [join(folder, '1'), join(folder, '2')]
   const log: ProjectionEntry[] = [position(0, { seconds: 0, north: 500 })]
@@ -39,7 +39,7 @@ test('after kill -9, what is judged again decides nothing by a geofence or a rul
   await killed.store.beginFacts({})
   await killed.project()
   expect(await killed.store.pageFacts({ accountId, limit: 9 })).toHaveLength(1)
-  // Nothing is decided by these, so their states are written later.
+  // These decide nothing, so their states are written later.
   log.push(position(1, { seconds: 60, north: 0 }), position(2, { seconds: 500, north: 0 }))
   log.push(position(3, { seconds: 560, north: 500 }))
   clock.time = T0 + 560_000

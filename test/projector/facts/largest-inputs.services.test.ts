@@ -14,7 +14,7 @@ import { mongoSuite, type OnADatabase } from '../../store/mongo/database.ts'
 
 const MINUTE = 60_000
 const HOME = { latitude: 45.27, longitude: 13.7 }
-/** The facts that one device makes in a burst. */
+/** The facts of one device in a burst. */
 const BURST = 1_200
 /** 1 MiB, and the facts of one input: of 100 geofences, 200 rules and 16 alarms. */
 const MOST_WRITTEN = 2 ** 20 + 316 * 600
@@ -77,7 +77,7 @@ await describeWith(['mongodb'], 'the largest inputs', ({ mongodb }) => {
   )
 })
 
-/** 16 of them count, and of two reports that follow each other none is the same. */
+/** 16 of them count, and no two consecutive reports share one. */
 function alarms(report: number): string {
   const first = report % 2 === 0 ? ':' : 'J'
   const names = Array.from({ length: 128 }, (_, n) =>
@@ -91,7 +91,7 @@ function around(accountId: string, n: number) {
   return newGeofence({ accountId, name: `Zone ${n}`, createdAt: T0 - 60 * MINUTE, shape })
 }
 
-/** A projector whose writes of states and facts are seen as they are sent. */
+/** A projector whose writes of states and facts can be observed. */
 async function withProjector(
   { open, url, accountId }: OnADatabase,
   check: (world: ReturnType<typeof startWorld>) => Promise<void>,

@@ -21,7 +21,7 @@ function around(count: number, radius = 1_000, north = 0): Geofence[] {
 
 const idsOf = (geofences: readonly Geofence[]) => geofences.map(({ id }) => id).sort()
 
-test('if more geofences are around a position the 100 smallest count, equally large ones by their ids', () => {
+test('of more geofences around a position, the 100 smallest count, with ties broken by id', () => {
   const nested = around(150)
   const same = Array.from({ length: 150 }, () => geofence({ shape: circle(500) }))
   const device = new JudgedDevice(definitions({ geofences: nested }))
@@ -32,7 +32,7 @@ test('if more geofences are around a position the 100 smallest count, equally la
   expect(other.inside.sort()).toEqual(idsOf(same).slice(0, 100))
 })
 
-test('the size of a geofence is its area: a long field is smaller than a circle of its length, a hole makes it smaller', () => {
+test("a geofence's size is its area: a long field is smaller than a circle of its length, and a hole reduces it", () => {
   const [south, west] = [HOME.latitude - 0.01, HOME.longitude - 0.2]
   const ring = (metres: number): GeofenceShape & { type: 'Polygon' } => {
     const north = south + metres / DEGREE_METRES
@@ -55,7 +55,7 @@ test('the size of a geofence is its area: a long field is smaller than a circle 
   expect(device.inside.sort()).toEqual(idsOf([holed, field, ...others]))
 })
 
-test('what a device is in counts until it leaves: smaller ones that are made later neither make it leave nor enter', () => {
+test('a geofence counts until the device leaves it: smaller ones created later cause neither exit nor entry', () => {
   const [region, ...nested] = around(101).reverse()
   const device = new JudgedDevice(definitions({ geofences: [region!] }))
   expect(device.judge(at(0))).toHaveLength(1)
@@ -68,7 +68,7 @@ test('what a device is in counts until it leaves: smaller ones that are made lat
   expect(device.inside).toEqual([])
 })
 
-test('a geofence for which there is room again, and around the device all the time, is not entered then', () => {
+test('a geofence that counts again, and was around the device all the time, is not entered', () => {
   const region = geofence({ shape: circle(5_000) })
   const nested = around(100, 500)
   const device = new JudgedDevice(definitions({ geofences: [region, ...nested] }))
@@ -83,7 +83,7 @@ test('a geofence for which there is room again, and around the device all the ti
   ])
 })
 
-test('a device that waits to enter 100 geofences waits for no more, and enters no other', () => {
+test('a device waiting to enter 100 geofences waits for no more and enters no others', () => {
   const waiting = around(120).map((one) => ({ ...one, confirmSeconds: 60 }))
   const region = geofence({ shape: circle(5_000) })
   const device = new JudgedDevice(definitions({ geofences: [region, ...waiting] }))
@@ -92,8 +92,8 @@ test('a device that waits to enter 100 geofences waits for no more, and enters n
   expect(device.judge(at(90))).toHaveLength(100)
 })
 
-/** A simple model: which geofences count at each position, from the positions alone. */
-test('crowding out never makes a fact: a device enters and leaves as by each geofence alone, or is in it silently', () => {
+/** A simple model of which geofences count at each position, from the positions alone. */
+test('crowding out never causes a fact: a device enters and leaves each geofence as if alone, or is in it silently', () => {
   const spots = [0, 1_500, 3_000]
   const known = [
     ...spots.flatMap((north) => around(60, 900, north)),
@@ -139,7 +139,7 @@ function metresTo({ latitude }: { latitude: number }, north: number): number {
   return Math.abs((latitude - HOME.latitude) * DEGREE_METRES - north)
 }
 
-test('few of 10 000 geofences around a position are looked at, and the state stays small', () => {
+test('few of 10 000 geofences around a position are checked, and the state stays small', () => {
   const crowd = [...around(5_000, 500), ...around(5_000, 500).map(waiting)]
   let looks = 0
   const counted = crowd.map(prepared).map(({ areas, ...one }) => ({

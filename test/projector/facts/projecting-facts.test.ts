@@ -51,7 +51,7 @@ async function facts() {
   return inOrder.map(({ type, at, sequence }) => [type, at - T0, sequence] as const)
 }
 
-/** Judging begins before anything is in the log, as with a new installation. */
+/** Judging starts with an empty log, as in a new installation. */
 async function begin(): Promise<World> {
   const opened = world()
   await project(opened)
@@ -86,10 +86,10 @@ test('a report, silence and a heartbeat give online, offline and online', async 
   })
 })
 
-test('an entry that was projected before a crash, but not judged, is judged once', async () => {
+test('an entry projected but not judged before a crash is judged once', async () => {
   const opened = await begin()
   await eventLog.append([at(0, { attributes: { alarm: 'sos' } }), at(1)])
-  // A projector that ends between the two steps.
+  // A projector that stops between the two steps.
   const failing = { ...opened.judging, store: { ...store, judgeFacts: crash } }
   await expect(projected(failing)).resolves.toBe(true)
   expect(await facts()).toEqual([])
@@ -175,7 +175,7 @@ test('a lost file of the read models neither loses nor doubles a fact', async ()
   expect((await facts()).map(([, , sequence]) => sequence)).toEqual([1, 2, 3, 4, 5])
 })
 
-test('facts begin at the end of the log after an upgrade: devices known by then are online or offline without a fact', async () => {
+test('after an upgrade facts start at the end of the log: known devices are online or offline without a fact', async () => {
   await eventLog.append([
     at(0, { deviceId: 'silent' }),
     at(0, { deviceId: 'imported', imported: true }),
@@ -228,7 +228,7 @@ test('an erased device loses its facts, and its next report is its first', async
   expect(await facts()).toEqual([['device.online', 4 * HOUR, 1]])
 })
 
-test('nothing from before an erasure is decided in its batch', async () => {
+test('entries before an erasure in its batch decide nothing', async () => {
   await begin()
   await eventLog.append([at(0), at(2 * HOUR)])
   await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 + 3 * HOUR }))
@@ -237,7 +237,7 @@ test('nothing from before an erasure is decided in its batch', async () => {
   expect(await facts()).toEqual([['device.online', 4 * HOUR, 1]])
 })
 
-test('facts that were decided from another log are refused', async () => {
+test('facts decided from another log are rejected', async () => {
   await begin()
   await eventLog.append([at(0), at(1)])
   await project()
@@ -249,7 +249,7 @@ test('facts that were decided from another log are refused', async () => {
   ).rejects.toThrow(/the facts were decided from another log: .*remove facts.sqlite/)
 })
 
-test('a changed interval and an enabled device are judged again', async () => {
+test('changing an interval or enabling a device recomputes its deadline', async () => {
   const opened = await begin()
   await eventLog.append([at(0), at(0, { deviceId: 'off' })])
   await project(opened)
@@ -267,7 +267,7 @@ test('a changed interval and an enabled device are judged again', async () => {
   expect((await facts()).at(-1)).toEqual(['device.offline', HOUR, 2])
 })
 
-/** Time passes once what the log held after it has been judged, and a sweep that comes late waits longer. */
+/** A time has passed once all later entries in the log are judged; a late sweep waits longer. */
 async function sweepAt(opened: World, time: number): Promise<void> {
   clock.time = time
   for (let sweeps = 0; sweeps < 3; sweeps += 1) {
@@ -277,7 +277,7 @@ async function sweepAt(opened: World, time: number): Promise<void> {
   }
 }
 
-test('time does not pass before everything that the log held has been judged', async () => {
+test('time does not pass before everything in the log has been judged', async () => {
   const opened = await begin()
   await eventLog.append([at(0)])
   await project(opened)
@@ -289,7 +289,7 @@ test('time does not pass before everything that the log held has been judged', a
   expect((await facts()).at(-1)).toEqual(['device.offline', HOUR + 59 * MINUTE, 2])
 })
 
-test('time does not pass before every ingest API has reported after it', async () => {
+test('time does not pass before every ingest API has reported later', async () => {
   const opened = await begin()
   await eventLog.append([at(0)])
   await project(opened)

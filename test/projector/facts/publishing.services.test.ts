@@ -30,7 +30,7 @@ await describeWith(['kafka', 'mongodb'], 'publishing facts', ({ kafka, mongodb }
       const first = { devices: [deciding(facts.slice(0, 2))] }
       await expect(store.judgeFacts({ ...first, ...publishTo(crashing) })).rejects.toThrow('killed')
       const due = () => store.dueDevices({ now: 1, limit: 9, partition: 0 })
-      // The process that decided them may still be about to publish them.
+      // The process that decided them may still publish them.
       now = T0 + 9_999
       expect(await due()).toEqual([])
       now = T0 + 10_000
@@ -50,7 +50,7 @@ await describeWith(['kafka', 'mongodb'], 'publishing facts', ({ kafka, mongodb }
     }
   })
 
-  test('a confirmed append that was not recorded is repeated unchanged', async () => {
+  test('a confirmed but unrecorded append is repeated unchanged', async () => {
     const { log, topicPrefix } = await openLog(kafka)
     const database = testDatabase(mongodb)
     try {

@@ -5,7 +5,7 @@ import { STOPPED } from '../../../schemas/definitions/device-rule.ts'
 import { T0 } from '../../samples.ts'
 import { at, definitions, geofence, heartbeat, JudgedDevice, rule } from './judging.ts'
 
-test('a rule above a value is raised by the first that is greater, and cleared by the first beyond `clear`', () => {
+test('a rule above a value is raised by the first greater value, and cleared by the first beyond `clear`', () => {
   const fast = rule({ name: 'Fast', when: { field: 'speed', above: 30, clear: 25 } })
   const device = new JudgedDevice(definitions({ rules: [fast] }))
   const inputs = [30, 31, 26, 25.5, 25, 27, 30.5].map((speed, n) => at(n * 10, { speed }))
@@ -32,7 +32,7 @@ test('a rule above a value is raised by the first that is greater, and cleared b
   ])
 })
 
-test('a rule below a value is raised and cleared the other way round, by attributes too', () => {
+test('a rule below a value works in the opposite direction, also with attributes', () => {
   const cold = rule({ when: { field: 'temperature', below: -18, clear: -16 } })
   const device = new JudgedDevice(definitions({ rules: [cold] }))
   const readings = [-18, -18.5, -17, -16.5, -19].map((temperature, n) =>
@@ -58,7 +58,7 @@ test('a boolean or a text is compared with `is`', () => {
   expect(device.judge(said(20, 'false', 'still'))).toEqual([`cleared ${off.id} @20`])
 })
 
-test('a text is compared with each name of `alarm`, case ignored, and with all of it', () => {
+test('a text is compared with each name in `alarm` and with the whole value, ignoring case', () => {
   const sos = rule({ when: { field: 'alarm', is: 'sos' } })
   const said = (n: number, alarm: string | number | boolean) => at(n, { attributes: { alarm } })
   const ofRules = (device: JudgedDevice, ...inputs: FactInput[]) =>
@@ -84,7 +84,7 @@ test('a text is compared with each name of `alarm`, case ignored, and with all o
   ])
 })
 
-test('a text of another attribute is compared as it is', () => {
+test('texts of other attributes are compared exactly', () => {
   const started = rule({ when: { field: 'event', is: 'start' } })
   const device = new JudgedDevice(definitions({ rules: [started] }))
   const said = (n: number, event: string) => at(n, { attributes: { event } })
@@ -130,7 +130,7 @@ test('`forSeconds` delays raising only, up to the timestamp or the receipt that 
   expect(device.passTime(290)).toEqual([`raised ${fast.id} @260`])
 })
 
-test('longer than two hours at the customer: from the entry on, cleared by the exit', () => {
+test('longer than two hours at the customer: counted from the entry, cleared by the exit', () => {
   const customer = geofence({ confirmSeconds: 120 })
   const long = rule({ when: { inside: customer.id }, forSeconds: 7_200 })
   const device = new JudgedDevice(definitions({ geofences: [customer], rules: [long] }))
@@ -145,7 +145,7 @@ test('longer than two hours at the customer: from the entry on, cleared by the e
   ])
 })
 
-test('a return that is confirmed by the same position that passes the wait of "not back by" prevents it', () => {
+test('a return confirmed by the position that ends the wait of "not back by" prevents the alarm', () => {
   const depot = geofence({ confirmSeconds: 60 })
   const away = rule({ when: { outside: depot.id }, forSeconds: 3_600 })
   const device = new JudgedDevice(definitions({ geofences: [depot], rules: [away] }))
@@ -153,7 +153,7 @@ test('a return that is confirmed by the same position that passes the wait of "n
   expect(device.judge(at(3_000), at(5_000))).toEqual([`entered ${depot.id} @3000`])
 })
 
-test('a rule within geofences applies only inside one of them', () => {
+test('a rule limited to geofences applies only inside one of them', () => {
   const [school, depot] = [
     geofence(),
     geofence({ shape: { type: 'circle', latitude: 46, longitude: 13, radius: 60 } }),
@@ -170,7 +170,7 @@ test('a rule within geofences applies only inside one of them', () => {
   ])
 })
 
-test('a rule about a geofence that is disabled, or about other devices, does not hold', () => {
+test('a rule about a geofence that is disabled, or applies to other devices, does not hold', () => {
   const [disabled, others] = [geofence({ enabled: false }), geofence({ labels: ['night'] })]
   const rules = [disabled, others].flatMap(({ id }) => [
     rule({ when: { inside: id } }),
@@ -180,7 +180,7 @@ test('a rule about a geofence that is disabled, or about other devices, does not
   expect(device.judge(at(0), at(10, { north: 500 }))).toEqual([])
 })
 
-test('a rule is about the devices that it names and those with any of its labels', () => {
+test('a rule applies to the devices it names and devices with any of its labels', () => {
   const when = { field: 'speed', above: 30 } as const
   const named = rule({ when, deviceIds: ['tracker-1'] })
   const rules = [named, rule({ when, deviceIds: ['tracker-2'] }), rule({ when, labels: ['night'] })]
@@ -210,7 +210,7 @@ test('a new rule whose condition already holds is raised by the next judged inpu
   expect(device.judge(heartbeat(10))).toEqual([`raised ${inside.id} @10`])
 })
 
-test('a device that is stopped is found as in its trips, and until it has left the place', () => {
+test("a rule finds the same stops as the device's trips, until the device has left", () => {
   const stopped = rule({ when: { stopped: true }, forSeconds: 600 })
   const device = new JudgedDevice(definitions({ rules: [stopped] }))
   const drive = Array.from({ length: 20 }, (_, n) => at(n * 30, { north: n * 400 }))
@@ -262,7 +262,7 @@ test('a sleeping tracker has stopped inside a geofence that it is found to have 
   expect(device.passTime(9_000)).toEqual([`entered ${yard.id} @0`, `raised ${inYard.id} @0`])
 })
 
-test('a device that gets the label of a rule again while it rests and is silent: both begin again, once', () => {
+test('a resting, silent device that gets a rule’s label again: both waits restart, once', () => {
   const any = rule({ when: { stopped: true } })
   const stopped = rule({ when: { stopped: true }, labels: ['truck'] })
   const silent = rule({ when: { silent: true }, forSeconds: 120, labels: ['truck'] })
@@ -278,7 +278,7 @@ test('a device that gets the label of a rule again while it rests and is silent:
   expect(device.passTime(1_130)).toEqual([`raised ${silent.id} @1130`])
 })
 
-test('a device that lost the label of a rule while it was silent, and gets it again, is silent from then on', () => {
+test('a device that loses a rule’s label while silent and gets it again is silent from then on', () => {
   const silent = rule({ when: { silent: true }, forSeconds: 120, labels: ['truck'] })
   const device = new JudgedDevice(definitions({ rules: [silent], labels: ['truck'] }))
   device.judge(at(0))
@@ -296,7 +296,7 @@ test('a device that lost the label of a rule while it was silent, and gets it ag
   expect(device.passTime(520)).toEqual([`raised ${silent.id} @520`])
 })
 
-test('the state of a device that reports ten times a second, or rests for days, remains small', () => {
+test('the state of a device that reports ten times a second, or rests for days, stays small', () => {
   const device = new JudgedDevice(definitions({ rules: [rule({ when: { stopped: true } })] }))
   const often = Array.from({ length: 2_900 }, (_, n) => at(n / 10, { north: (n % 7) * 3 }))
   device.judge(...often)
@@ -305,7 +305,7 @@ test('the state of a device that reports ten times a second, or rests for days, 
   expect(JSON.stringify(device.state).length).toBeLessThan(2_000)
 })
 
-test('what was received before a rule was in force neither raises, clears, begins nor ends a wait', () => {
+test('reports received before a rule was in force neither raise nor clear it, nor start or end a wait', () => {
   const fast = rule({ when: { field: 'speed', above: 30 }, changedAt: T0 + 100_000 })
   const long = rule({ ...fast, id: 'rule-long', forSeconds: 60 })
   const device = new JudgedDevice(definitions({ rules: [fast, long] }))
@@ -313,13 +313,13 @@ test('what was received before a rule was in force neither raises, clears, begin
   expect(device.judge(...earlier)).toEqual([])
   expect(device.state?.rules.standings).toEqual({})
   expect(device.judge(at(100, { speed: 40 }))).toEqual([`raised ${fast.id} @100`])
-  // From a spool: received before, and judged afterwards.
+  // From a spool: received earlier, judged later.
   const drained = [at(90, { speed: 20 }), heartbeat(95)]
   expect(device.judge(...drained)).toEqual([])
   expect(device.judge(at(171, { speed: 40 }))).toEqual(['raised rule-long @160'])
 })
 
-test('entries judged again after a crash decide nothing by a rule with a label that the device got since', () => {
+test('entries judged again after a crash decide nothing by a rule whose label the device got later', () => {
   const fast = rule({ when: { field: 'speed', above: 30 }, labels: ['truck'] })
   const since = { labels: ['truck'], selectedSince: T0 + 100_000 }
   const device = new JudgedDevice(definitions({ rules: [fast], ...since }))
@@ -327,7 +327,7 @@ test('entries judged again after a crash decide nothing by a rule with a label t
   expect(device.judge(at(110, { speed: 40 }))).toEqual([`raised ${fast.id} @110`])
 })
 
-test('silence is not judged while reports cannot be received, and afterwards has its true deadline', () => {
+test('silence is not judged while reports cannot be received; afterwards the original deadline counts', () => {
   const silent = rule({ when: { silent: true }, forSeconds: 120 })
   const device = new JudgedDevice(definitions({ rules: [silent] }))
   device.judge(at(0))
@@ -345,7 +345,7 @@ test('a disabled device, and one of a suspended account, never becomes silent', 
   expect(device.passTime(10_000)).toEqual([])
 })
 
-test('a device counts as heard when it is enabled or its account resumed', () => {
+test('a device counts as heard when it is enabled or its account is reinstated', () => {
   const silent = rule({ when: { silent: true }, forSeconds: 120 })
   const device = new JudgedDevice(definitions({ rules: [silent], isWatched: false }))
   device.judge(at(0))

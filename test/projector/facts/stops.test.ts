@@ -9,7 +9,7 @@ import { DEGREE_METRES, HOME } from './judging.ts'
 
 type Stay = readonly [from: number, to: number]
 
-/** Metres and seconds from the position before; rarely one without a fix, at (0, 0). */
+/** Metres and seconds from the previous position; rarely a position without a fix, at (0, 0). */
 const steps = fc.record({
   north: fc.integer({ min: -40, max: 40 }),
   east: fc.integer({ min: -40, max: 40 }),
@@ -56,7 +56,7 @@ function stopsOfTrips(fixes: readonly StopFix[]): Stay[] {
   return items.flatMap((item): Stay[] => (item.kind === 'stop' ? [[item.from, item.to]] : []))
 }
 
-/** Position by position, with the state as it is stored. */
+/** Position by position, with the state in its stored form. */
 function stopsOfRules(fixes: readonly StopFix[]): Stay[] {
   const stays: Stay[] = []
   let state: StopState | undefined
@@ -71,7 +71,10 @@ function stopsOfRules(fixes: readonly StopFix[]): Stay[] {
   return stays
 }
 
-/** A trip's stop also has what followed until the device had really left, or was back: facts cannot look ahead. */
+/**
+ * A trip's stop also includes later positions until the device really left or was back: facts
+ * cannot look ahead.
+ */
 function isWithin([from, to]: Stay, [start, end]: Stay): boolean {
   return from >= start && to <= end
 }
@@ -91,7 +94,7 @@ test('the stops of rules are those of trips, on random walks', () => {
   expect(count).toBeGreaterThan(100)
 })
 
-test('a device that rests at ten positions a second keeps few positions in its state, and is found to stop', () => {
+test('a resting device with ten positions a second stores few of them, and its stop is found', () => {
   let state: StopState | undefined
   let most = 0
   for (let n = 0; n <= 3_000; n += 1) {

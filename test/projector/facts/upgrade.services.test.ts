@@ -49,7 +49,8 @@ await describeWith(['mongodb'], 'a MongoDB of version 0.3.0', ({ mongodb }) => {
     await expectWentOn(store, old)
   })
 
-  // That version cannot run here: its states are written back in its format, between the batches of this one.
+  // That version cannot run here, so its states are written back in its format between this
+  // version's batches.
   promise(
     'is judged alike while projectors of both versions write its states',
     async ({ open, db }) => {
@@ -63,7 +64,7 @@ await describeWith(['mongodb'], 'a MongoDB of version 0.3.0', ({ mongodb }) => {
 
 const KNOWN = ['sequence', 'applied', 'due', 'last', 'liveness', 'alarms', 'definitions', 'erased']
 
-/** That version keeps fields that it does not know as it finds them. */
+/** That version preserves unknown fields. */
 function writesOf030(db: Db): () => Promise<void> {
   const { states } = openFactCollections(db)
   let before = new Map<string, [string, unknown][]>()

@@ -15,13 +15,13 @@ import {
 
 const directory = directoryForEachTest()
 
-test('files of version 0.3.0 show the same facts, devices inside and rules raised', async () => {
+test('files of version 0.3.0 have the same facts, devices inside and raised rules', async () => {
   const { store, old } = openFilesOf030()
   expect(await factsIn(store)).toEqual(inOrder(old))
   expect(await holdingIn(store)).toEqual(holdingOf(old))
 })
 
-test('what version 0.3.0 left in files when it was killed is judged on: each decision once, in sequences without gaps', async () => {
+test('after a kill of version 0.3.0 its files are judged further: each decision once, in sequences without gaps', async () => {
   const { store, old } = openFilesOf030()
   await continueLog(store).goOn()
   await expectWentOn(store, old)

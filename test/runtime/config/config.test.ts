@@ -144,7 +144,7 @@ describe('the configuration', () => {
     )
   })
 
-  test('a variable set to nothing is not set', () => {
+  test('an empty variable counts as unset', () => {
     expect(loadConfig({ INGEST_PORT: '', KAFKA_BROKERS: '' })).toEqual(loadConfig({}))
   })
 
@@ -194,7 +194,7 @@ describe('the configuration', () => {
     })
   })
 
-  test('several maps, named or called after their place, are offered in their order', () => {
+  test('several maps, named explicitly or after their location, are offered in order', () => {
     const { maps } = loadConfig({
       MAP_TILE_URL: 'https://a.example/{z}/{x}/{y}?k=1  Satellite=https://b.example/{z}/{x}/{y}',
       MAP_PMTILES: 'Austria=/srv/a=b.pmtiles',
@@ -246,11 +246,11 @@ describe('the configuration', () => {
       'MAP_ATTRIBUTION must be a plain',
     ],
     [{ MAP_PMTILES: '/w', MAP_MAX_ZOOM: '25' }, 'MAP_MAX_ZOOM must be a whole number from 0 to 24'],
-  ])('the map’s variables %o are refused: %s', (env, message) => {
+  ])('the map variables %o are rejected: %s', (env, message) => {
     expect(faults(env)).toContain(message)
   })
 
-  test('the message about tiles names the placeholders', () => {
+  test('an error about tiles names the placeholders', () => {
     expect(faults({ MAP_TILE_URL: 'x' })).toContain('URL with {z}, {x} and {y} after')
   })
 
@@ -266,7 +266,7 @@ describe('the configuration', () => {
     expect(message).not.toMatch(/tooshort|hunter2/)
   })
 
-  test('.env.example names every variable, and all of its values are good', () => {
+  test('.env.example names every variable, and all its values are valid', () => {
     const read = (file: string) =>
       readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
     const named = [...read('.env.example').matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)]
@@ -283,7 +283,7 @@ describe('the configuration', () => {
     expect(faults(env)).toBe('')
   })
 
-  test('networks, proxy, mail server and key of subscriptions are read; each fault names its variable', () => {
+  test('the networks, proxy, mail server and key for subscriptions are read; each error names its variable', () => {
     const key = Buffer.alloc(32, 7)
     const smtp = { SMTP_URL: 'smtps://a:b@mail.example', SMTP_FROM: 'GPS <gps@example.org>' }
     const config = loadConfig({
@@ -331,7 +331,7 @@ describe('the configuration', () => {
     ['smtp://me:100%@mail.example/?name=gps', 'me', '100%'],
     ['smtp://me:12/3@mail.example', 'me', '12/3'],
     ['smtp://gps@example.com@mail.example', 'gps@example.com', ''],
-  ])('%s has a user and a password with any signs', (url, user, password) => {
+  ])('%s has a user and a password with any characters', (url, user, password) => {
     const { smtp } = loadConfig({ SMTP_URL: url, SMTP_FROM: 'gps@example.org' })
     const read = new URL(smtp?.url ?? '')
     expect(read.hostname).toBe('mail.example')
@@ -344,7 +344,7 @@ describe('the configuration', () => {
     'smtp://me@:25',
     'http://a@b@mail.example',
     'smtp://a b',
-  ])('%s is no URL of a mail server, and the fault says what one looks like', (url) => {
+  ])('%s is not the URL of a mail server, and the error shows the expected form', (url) => {
     const message = faults({ SMTP_URL: url, SMTP_FROM: 'gps@example.org' })
     expect(message).toContain('begins with smtp:// or smtps:// and has a host, such as smtps://')
   })

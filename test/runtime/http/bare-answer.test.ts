@@ -6,13 +6,13 @@ import { refuseConnection } from '../../../runtime/http/bare-answer.ts'
 import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
 
-test('a refused client that keeps sending is disconnected all the same, after its answer', async () => {
+test('a rejected client that keeps sending is still disconnected after its response', async () => {
   const server = createServer({ allowHalfOpen: true }, (socket) =>
     refuseConnection(socket, 'REQUEST_TIMEOUT', 'too slow'),
   ).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  // It stays open although the server has ended its side.
+  // The connection stays open although the server has ended its side.
   const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   const sending = setInterval(() => client.write(' '), 50)
   closeAfterwards(() => {

@@ -40,7 +40,7 @@ test.each([
   [' 203.0.113.7:4711 ', '203.0.113.7'],
   ['client.example.org:4711', 'client.example.org'],
   ['', ''],
-])('the address %j is shown and counted as %j', (written, address) => {
+])('the address %j is displayed and counted as %j', (written, address) => {
   expect(plainAddress(written)).toBe(address)
 })
 

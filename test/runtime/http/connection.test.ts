@@ -9,11 +9,11 @@ import { rawConnection, type RawConnection } from '../../raw-connection.ts'
 let server: HttpServer
 let connection: RawConnection
 let socket: RawConnection['socket']
-/** The requests that have begun, and how to answer each. */
+/** The started requests, and a function to answer each. */
 let begun: { readonly path: string; readonly answer: () => void }[]
-/** The files that answers have opened. */
+/** The files opened by responses. */
 let files: Readable[]
-/** The paths of requests whose connections the server has closed. */
+/** Paths of requests whose connections the server has closed. */
 let clientsGone: string[]
 
 beforeEach(async () => {
@@ -54,7 +54,7 @@ function endless(): Readable {
 
 const get = (path: string | number) => `GET /${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 
-/** Resolves when requests of another client have been served, many in a row. */
+/** Resolves after another client's series of requests. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 30; turn += 1) await (await fetch(`${server.url}/turn`)).text()
 }
@@ -62,12 +62,12 @@ async function turns(): Promise<void> {
 const answers = () =>
   [...connection.received().matchAll(/<\/(\w+) (\d+)>/g)].map(([, path]) => path)
 
-test('pipelined requests start 16 at a time, the others as those are answered, and are answered in order', async () => {
+test('pipelined requests start 16 at a time, the next as responses finish, and are answered in order', async () => {
   socket.write(Array.from({ length: 100 }, (_, n) => get(n)).join(''))
   await eventually(() => begun.length >= 16)
   await turns()
   expect(begun.map(({ path }) => path)).toEqual(Array.from({ length: 16 }, (_, n) => `/${n}`))
-  // The last that is under way first: it cannot be sent before the others.
+  // The last request in progress first: its response cannot be sent before the others.
   begun[15]?.answer()
   await turns()
   expect(begun).toHaveLength(16)
@@ -98,7 +98,7 @@ test('pipelined requests are not read while 16 are being handled', async () => {
   await comesToRest()
   // Unread data waits with the client: the kernel's buffers hold some of its 20 MB.
   expect(taken).toBeLessThan(15)
-  // As answers go out, Node's server would read on by itself.
+  // As responses are sent, Node's server would resume reading by itself.
   for (const { answer } of begun.splice(0, 12)) answer()
   await eventually(() => connection.received().split('HTTP/1.1 200').length === 13)
   await comesToRest()
@@ -129,7 +129,7 @@ test('waiting pipelined requests are not handled once the client has gone', asyn
   await eventually(() => begun.length === 16)
   socket.destroy()
   await turns()
-  // That it has gone shows when the first answers cannot be written.
+  // The server notices only when the first responses cannot be written.
   let answered = 0
   for (; !clientsGone.includes('/0'); answered += 1) {
     begun[answered]?.answer()
@@ -145,7 +145,7 @@ test('waiting pipelined requests are not handled once the client has gone', asyn
 test('a connection with thousands of pipelined requests is closed', async () => {
   socket.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(20_000))
   await eventually(() => begun.length === 16)
-  // A patient client is held back by its own connection; this one had sent 5000 together.
+  // Back-pressure slows a patient client; this one sent 5000 at a time.
   const text = 'GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2_400)
   const pieces = Array.from({ length: 4 }, () => rawConnection(server.url, text).socket)
   await eventually(() => [socket, ...pieces].some(({ destroyed }) => destroyed))
@@ -156,7 +156,7 @@ test('a connection with thousands of pipelined requests is closed', async () => 
   other.destroy()
 })
 
-test('every file that an answer has opened is closed when its client goes, also behind an answer that is not sent yet', async () => {
+test('every file opened for a response is closed when its client disconnects, even behind an unsent response', async () => {
   socket.write(get('first') + get('file').repeat(15))
   await eventually(() => files.length === 15)
   expect(files.some(({ destroyed }) => destroyed)).toBe(false)

@@ -19,7 +19,7 @@ let cutOff: string[] = []
 /** The paths of all requests. */
 let paths: string[] = []
 
-/** The beginning of what it has received, and the number of all bytes. */
+/** The start of the received data, and the total number of bytes. */
 type Client = {
   readonly socket: Socket
   readonly received: () => string
@@ -50,7 +50,7 @@ async function serve(limits: Partial<ConnectionLimits> & { idleMs?: number }): P
 }
 
 const MIB = 1024 * 1024
-/** The buffers of a connection take a part of it. */
+/** The connection's buffers hold a part of it. */
 const LARGE_BYTES = 16 * MIB
 
 function* endless() {
@@ -61,7 +61,7 @@ const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n
 const half = (headers = '') =>
   `POST /body HTTP/1.1\r\nHost: a\r\n${headers}Content-Length: 10\r\n\r\nhalf`
 
-/** A client that reads its answers, unless it is `paused`. */
+/** A client that reads its responses, unless `paused`. */
 async function come(address: string, text = '', { paused = false } = {}): Promise<Client> {
   const socket = connect({ port: Number(new URL(server.url).port), localAddress: address })
   let received = ''
@@ -79,10 +79,10 @@ async function come(address: string, text = '', { paused = false } = {}): Promis
   return client
 }
 
-/** How many requests of a path have come. */
+/** The number of requests received for a path. */
 const begun = (path: string) => paths.filter((one) => one === path).length
 
-/** Connections that are open one after the other, each served or at least begun before the next one comes. */
+/** Opens connections sequentially, each served or at least accepted before the next. */
 async function crowd(count: number, address: string, text = get('/')): Promise<Client[]> {
   const crowd: Client[] = []
   for (let n = 0; n < count; n += 1) {
@@ -103,7 +103,7 @@ const isServedNow = async (address: string, text = get('/')) => {
 }
 
 describe('connections that run out', () => {
-  test('the address that has most connections loses the longest idle one to each that comes', async () => {
+  test('each new connection closes the longest idle one of the address with the most', async () => {
     await serve({ mostConnections: 10 })
     const few = await crowd(3, FEW)
     const many = await crowd(7, MANY)
@@ -116,7 +116,7 @@ describe('connections that run out', () => {
     expect(open(many)).toEqual([true, false, false, true, true, true, true])
   })
 
-  test('a connection on which a request is worked on stays, however many its address has', async () => {
+  test('a connection with a request in progress stays, however many its address has', async () => {
     await serve({ mostConnections: 10 })
     const busy = await crowd(8, MANY, get('/wait'))
     const idle = await crowd(2, MANY)
@@ -127,7 +127,7 @@ describe('connections that run out', () => {
     await eventually(() => busy.every(isServed))
   })
 
-  test('a new connection is closed only while the server is at work on all others', async () => {
+  test('a new connection is closed only while all others have requests in progress', async () => {
     await serve({ mostConnections: 4 })
     await crowd(4, MANY, get('/wait'))
     expect(await isServedNow(FEW)).toBe(false)
@@ -135,13 +135,13 @@ describe('connections that run out', () => {
     await eventually(() => isServedNow(FEW))
   })
 
-  test('a connection whose client sends half a request, or reads no answer, goes too, after idle ones', async () => {
+  test('a connection with half a request or an unread response is closed too, after idle ones', async () => {
     await serve({ mostConnections: 6, mostWaitingBytes: Infinity })
     const halves = await crowd(2, MANY, half())
     const unread = [await come(MANY, get('/large'), { paused: true })]
     const idle = await crowd(3, MANY)
     const gone = (some: readonly Client[]) => open(some).filter((isOpen) => !isOpen).length
-    // What is paused does not see its end, but the server has none of its connections left.
+    // Paused clients do not notice, but the server has none of their connections left.
     for (const left of [2, 1, 0]) {
       expect(await isServedNow(FEW)).toBe(true)
       await eventually(() => gone(idle) === 3 - left)
@@ -151,7 +151,7 @@ describe('connections that run out', () => {
     await eventually(() => gone(halves) === 1)
   })
 
-  test('behind a trusted proxy those of one client make room, not those of others', async () => {
+  test("behind a trusted proxy, a client's own connections are closed first", async () => {
     await serve({ mostConnections: 10, trustProxy: 1 })
     const forwarded = (client: string) => `X-Forwarded-For: 192.0.2.9, ${client}\r\n`
     const few = await crowd(3, MANY, get('/', forwarded('198.51.100.7:4711')))
@@ -166,7 +166,7 @@ describe('connections without a request', () => {
   test.each([
     ['nothing', ''],
     ['line breaks', '\r\n'],
-  ])('a connection on which %s follows an answer is closed', async (_what, drip) => {
+  ])('a connection on which %s follows a response is closed', async (_what, drip) => {
     await serve({ idleMs: 500, ...QUICK })
     const client = await come(FEW, get('/'))
     const dripping = setInterval(() => client.socket.write(drip), 20)
@@ -187,12 +187,12 @@ describe('connections without a request', () => {
     expect(client.received()).toMatch(/^HTTP\/1.1 408 /)
   })
 
-  test('a connection on which a request is worked on is not closed as idle', async () => {
+  test('a connection with a request in progress is not closed as idle', async () => {
     await serve({ idleMs: 200, ...QUICK })
     const working = await come(FEW, get('/wait'))
     await eventually(() => begun('/wait') === 1)
     const idle = await come(FEW, get('/'))
-    // Node takes it for one in use.
+    // Node considers it in use.
     const dripping = setInterval(() => idle.socket.write('\r\n'), 20)
     await eventually(() => idle.socket.destroyed)
     clearInterval(dripping)
@@ -204,7 +204,7 @@ describe('connections without a request', () => {
 })
 
 describe('memory that waits for clients', () => {
-  test('the client with most unread answers loses its connections', async () => {
+  test('the client with the most unread responses loses its connections', async () => {
     await serve({ mostWaitingBytes: 3 * LARGE_BYTES })
     const own = await come(FEW, get('/large/few'), { paused: true })
     for (let n = 1; cutOff.length === 0; n += 1) {
@@ -217,7 +217,7 @@ describe('memory that waits for clients', () => {
     expect(new Set(cutOff)).toEqual(new Set(['/large/many']))
   })
 
-  test('a client with many unread streamed answers loses its connections, too', async () => {
+  test('a client with many unread streamed responses loses its connections, too', async () => {
     await serve({ mostWaitingBytes: MIB / 2 })
     const own = await come(FEW, get('/endless/few'), { paused: true })
     for (let n = 0; n < 12; n += 1) await come(MANY, get('/endless/many'), { paused: true })
@@ -226,17 +226,17 @@ describe('memory that waits for clients', () => {
     own.socket.destroy()
   })
 
-  test('answers that are cut off make room once', async () => {
+  test('aborted responses release their memory once', async () => {
     await serve({ mostWaitingBytes: 3 * LARGE_BYTES })
     for (let n = 1; n <= 16; n += 1) {
       await come(MANY, get('/large/many'), { paused: true })
       await eventually(() => begun('/large/many') === n)
-      // The buffers of each take a part of what it does not read.
+      // Each client's buffers hold a part of the unread data.
       await eventually(() => n - cutOff.length <= 6)
     }
   })
 
-  test('reading answers makes room for as many more', async () => {
+  test('reading responses makes room for as many more', async () => {
     await serve({ mostWaitingBytes: 3 * LARGE_BYTES })
     const { socket, bytes } = await come(MANY)
     for (let n = 1; n <= 4; n += 1) {

@@ -14,7 +14,7 @@ let closed: HttpServer
 beforeAll(async () => {
   const app = new Koa()
   app.silent = true
-  // As reports are answered: after they have arrived, with all headers together.
+  // As with reports: responds after the body has arrived, with all headers at once.
   app.use(async (ctx) => {
     ctx.respond = false
     await ctx.req.resume().toArray()
@@ -46,7 +46,7 @@ test('a preflight of a listed origin is answered before any authentication', asy
   expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
 })
 
-test('a page of a listed origin reads every answer and the headers about limits', async () => {
+test('a page of a listed origin may read every response and the rate-limit headers', async () => {
   const answer = await fetch(listed.url, { headers: { Origin: PAGE } })
   expect([answer.status, allowed(answer)]).toEqual([401, PAGE])
   expect(answer.headers.get('access-control-expose-headers')).toBe(
@@ -55,12 +55,12 @@ test('a page of a listed origin reads every answer and the headers about limits'
   expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
 })
 
-test('OPTIONS of a listed origin that is no preflight is a request like others', async () => {
+test('OPTIONS of a listed origin that is not a preflight is an ordinary request', async () => {
   const answer = await fetch(listed.url, { method: 'OPTIONS', headers: { Origin: PAGE } })
   expect([answer.status, allowed(answer)]).toEqual([401, PAGE])
 })
 
-test('caches keep the answers to different origins apart', async () => {
+test('caches store responses to different origins separately', async () => {
   expect((await fetch(listed.url)).headers.get('vary')).toBe('Origin')
 })
 
@@ -69,7 +69,7 @@ test.each([
   ['of another port', 'https://map.example.org:8443'],
   ['of a longer name', 'https://map.example.org.evil.example'],
   ['without a name', 'null'],
-])('a page of an origin %s stays outside', async (_, origin) => {
+])('a page of an origin %s gets no access', async (_, origin) => {
   const headers = { ...PREFLIGHT, Origin: origin }
   expect(allowed(await fetch(listed.url, { headers }))).toBeNull()
   const preflight = await fetch(listed.url, { method: 'OPTIONS', headers })
@@ -87,7 +87,7 @@ test.each([
   ['400', 'has a malformed header', 'GET / HTTP/1.1\r\nHo st: a\r\n', ''],
   ['431', 'has a URL that is too long', LONG_URL, ''],
   ['431', 'has a header that is too large', LONG_HEADER, ''],
-])('a page of a listed origin reads the %s to a request that %s', async (status, _, head, body) => {
+])('a page of a listed origin may read the %s to a request that %s', async (status, _, head, body) => {
   const { received, closed } = rawConnection(listed.url, `${head}Origin: ${PAGE}\r\n\r\n${body}`)
   await closed
   expect(received()).toContain(`HTTP/1.1 ${status} `)
@@ -103,7 +103,7 @@ test.each([
 test.each([
   ['a listed one, if no other is listed', () => listed, PAGE],
   ['every one, if * is listed', () => open, '*'],
-])('the 431 to a request whose origin did not arrive may be read by %s', async (_, of, origin) => {
+])('%s may read the 431 to a request without a known origin', async (_, of, origin) => {
   const { received, closed } = rawConnection(of().url, LONG_URL)
   await closed
   expect(received()).toContain('HTTP/1.1 431 ')
@@ -125,7 +125,7 @@ test.each([
   'https://Map.example.org',
   'map.example.org',
   'https://a *',
-])('CORS_ORIGINS=%s aborts the start with the form that is expected', (value) => {
+])('CORS_ORIGINS=%s aborts the start, naming the expected form', (value) => {
   const load = () => loadConfig({ CORS_ORIGINS: value })
   expect(load).toThrow(ConfigError)
   expect(load).toThrow('CORS_ORIGINS must be origins in lower case without a slash at the end')

@@ -35,7 +35,7 @@ test.each([
     'the request did not arrive whole: send it again',
     'POST /app HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{',
   ],
-])('a client that errs in HTTP is answered: %s', async (message, sent) => {
+])('a client that violates HTTP gets the message: %s', async (message, sent) => {
   const { received, closed } = rawConnection(server.url, sent)
   await closed
   expect(received()).toContain(JSON.stringify(message))

@@ -24,7 +24,7 @@ import { takenBytes, unacknowledgedBytes } from '../../../runtime/http/reading-c
 import { eventually } from '../../eventually.ts'
 import { rawConnection, type RawConnection } from '../../raw-connection.ts'
 
-/** An app that answers on demand. */
+/** An app that responds on demand. */
 function patientApp() {
   const waiting: (() => void)[] = []
   const open = new Set<string>()
@@ -117,7 +117,7 @@ describe('requests that never reach the app are answered in the envelope', () =>
       'HEADERS_TOO_LARGE',
     ],
     ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
-  ])('%s is refused in the envelope', async (_what, text, status, error) => {
+  ])('%s is rejected in the envelope', async (_what, text, status, error) => {
     const answer = await exchange(server.url, text)
     expect(answer.status).toBe(status)
     expect(answer.body).toMatchObject({ success: false, code: status, error })
@@ -176,12 +176,12 @@ test('a valid request is answered even if garbage follows it', async () => {
   await server.close()
 })
 
-/** With room for all that is not read: only its time counts here. */
+/** With memory for all unread data, so that only time counts here. */
 const serve = (app: Koa<HttpState>, unreadMs: number) =>
   serveHttp({ app, unreadMs, ...ANYWHERE, mostWaitingBytes: Infinity })
 const ANYWHERE = { host: '127.0.0.1', port: 0, graceMs: 500 }
 
-/** Reads nothing of a large answer, until it is cut off. */
+/** Reads nothing of a large response until it is cut off. */
 async function isCutOff({ url }: HttpServer, open: Set<string>): Promise<void> {
   const { socket, closed } = rawConnection(url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
   socket.pause()
@@ -191,7 +191,7 @@ async function isCutOff({ url }: HttpServer, open: Set<string>): Promise<void> {
   await closed
 }
 
-test('an answer that is not read is cut off once its client has taken nothing for a time', async () => {
+test('an unread response is cut off once its client has read nothing for a while', async () => {
   const { app, open } = patientApp()
   const server = await serve(app, 1_000)
   const started = performance.now()
@@ -200,7 +200,7 @@ test('an answer that is not read is cut off once its client has taken nothing fo
   await server.close()
 })
 
-test('an answer that is not read that takes long to be made is not cut off, nor is a stream of events', async () => {
+test('a response that takes long to produce is not cut off, nor is a stream of events', async () => {
   const { app, waiting, open } = patientApp()
   const server = await serve(app, 1_000)
   const answered = fetch(`${server.url}/wait`)
@@ -245,7 +245,7 @@ test('a port in use is an error in plain words', async () => {
   await first.close()
 })
 
-describe('a client whose answer is not read whole', () => {
+describe('a client that does not read its whole response', () => {
   let server: HttpServer
   const clients: RawConnection[] = []
   let msAhead = 0
@@ -261,7 +261,10 @@ describe('a client whose answer is not read whole', () => {
     await server.close()
   })
 
-  /** Asks for a large answer; resolves when some of it has come and the kernel takes no more. */
+  /**
+   * Requests a large response; resolves when part of it has arrived and the kernel's buffers are
+   * full.
+   */
   async function ask({ open, sockets }: PatientApp, path: string) {
     const client = rawConnection(server.url, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
     clients.push(client)
@@ -271,7 +274,7 @@ describe('a client whose answer is not read whole', () => {
     let looks = 0
     atServer.on('timeout', () => (looks += 1))
     const taken = () => takenBytes(atServer)
-    /** At least and at most: the kernel may take more while its table is read. */
+    /** Lower and upper bound: the kernel may buffer more while its table is read. */
     const acknowledged = async () => {
       // Past the time for which the table is shared.
       msAhead += 1_000
@@ -282,7 +285,7 @@ describe('a client whose answer is not read whole', () => {
     const look = async () => {
       ;(atServer as unknown as Internals)._onTimeout()
       atServer.setTimeout(0)
-      // The server looks into the same table.
+      // The server reads the same table.
       await unacknowledgedBytes(atServer)
     }
     for (let before; before !== taken();) {
@@ -292,10 +295,16 @@ describe('a client whose answer is not read whole', () => {
     // Node notes how much is left to send.
     await look()
     return {
-      /** As when the client's time is over: not a look if the kernel has taken more since the last one. */
+      /**
+       * As at the client's time limit: does not count as a check if the kernel has buffered more
+       * since the last.
+       */
       look,
       looks: () => looks,
-      /** Reads at least as many bytes, and until the client's kernel acknowledges some: it may wait for more room. */
+      /**
+       * Reads at least this many bytes, until the client's kernel acknowledges some; it may wait
+       * for more room.
+       */
       take: async (bytes: number) => {
         const { most: before } = await acknowledged()
         do {
@@ -310,7 +319,7 @@ describe('a client whose answer is not read whole', () => {
     }
   }
 
-  /** Another client, which takes nothing, is cut off after as many looks. */
+  /** Another client, which reads nothing, is cut off after the same number of checks. */
   async function looksAtBoth(
     app: PatientApp,
     reading: { look: () => Promise<void>; take: () => Promise<void> },
@@ -328,20 +337,20 @@ describe('a client whose answer is not read whole', () => {
     for (let turn = 0; turn < 5; turn += 1) await (await fetch(`${server.url}/turn`)).text()
   }
 
-  test('an unread answer continues while its client reads some of it now and then', async () => {
+  test('a response continues while its client reads some of it now and then', async () => {
     const app = patientApp()
     server = await serve(app.app, 600_000)
     const { look, take } = await ask(app, '/large/read')
-    // Enough more at each look that the kernel's buffers take some.
+    // At each check, enough more for the kernel's buffers to take some.
     await looksAtBoth(app, { look, take: () => take(3 * MIB) })
     expect([...app.open]).toEqual(['/large/read'])
   })
 
-  test('a slowly read answer continues, even while the kernel’s buffers are full', async () => {
+  test('a slowly read response continues even while the kernel’s buffers are full', async () => {
     const app = patientApp()
     server = await serve(app.app, 600_000)
     const { look, looks, take } = await ask(app, '/large/slowly')
-    // At some of these the kernel takes more: then it is not looked at.
+    // At some of these the kernel buffers more, so the client is not checked.
     while (looks() < 2) await looksAtBoth(app, { look, take: () => take(MIB / 2) })
     expect([...app.open]).toEqual(['/large/slowly'])
   })

@@ -20,7 +20,7 @@ import { rawConnection } from '../../raw-connection.ts'
 
 type Line = { refused: number; reason: string; err?: { message: string; stack: string } }
 
-test('a flood of answers with 503 is one line a minute, with their number and no stack', () => {
+test('a flood of 503 responses is logged as one line a minute, with their number and no stack', () => {
   fakeTimers('setTimeout', 'clearTimeout')
   const lines: string[] = []
   const note = refusalLog({ logger: pino({}, { write: (line: string) => lines.push(line) }) })
@@ -44,7 +44,7 @@ test('the cause of a 503 is logged with it', () => {
   expect(err?.message).toBe('the store is away')
 })
 
-test('answers with 503 during an outage are not logged after its end', () => {
+test('503 responses during an outage are not logged after its end', () => {
   fakeTimers('setTimeout', 'clearTimeout')
   const lines: string[] = []
   const logger = pino(
@@ -75,7 +75,7 @@ test('answers with 503 during an outage are not logged after its end', () => {
   ])
 })
 
-test('a file that is opened for a client that has gone is closed again, also behind an answer that was not sent', async () => {
+test('a file opened for a client that has disconnected is closed, even behind an unsent response', async () => {
   const lines: string[] = []
   const logger = pino({}, { write: (line: string) => lines.push(line) })
   const files: Readable[] = []

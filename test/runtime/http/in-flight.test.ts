@@ -5,14 +5,14 @@ import { expect, test } from '@jest/globals'
 import { HttpAnswer, InFlight } from '../../../runtime/http/in-flight.ts'
 
 const KIB = 1024
-/** With 256 KiB for a key, 768 for an account, and 128 for small bodies alone. */
+/** Allows 256 KiB per key and 768 KiB per account, and reserves 128 KiB for small bodies. */
 const newLoad = () => new InFlight({ mostBytes: 1024 * KIB })
 const request = (id: string, accountId = `account of ${id}`) => ({
   heldBytes: 0,
   key: { id, accountId },
 })
 
-test('the requests of one key hold a quarter of the bytes at most', () => {
+test('requests of one key reserve at most a quarter of the bytes', () => {
   const load = newLoad()
   const [one, other] = [request('a'), request('a')]
   expect(load.hold(one, 200 * KIB)).toBe(true)
@@ -25,7 +25,7 @@ test('the requests of one key hold a quarter of the bytes at most', () => {
   expect(load.hold(other, 1)).toBe(false)
 })
 
-test('the keys of one account hold three quarters of the bytes at most, not counting small bodies', () => {
+test("an account's keys reserve at most three quarters of the bytes, not counting small bodies", () => {
   const load = newLoad()
   for (const id of ['a', 'b', 'c']) expect(load.hold(request(id, 'one'), 256 * KIB)).toBe(true)
   expect(load.hold(request('d', 'one'), 16 * KIB + 1)).toBe(false)
@@ -33,7 +33,7 @@ test('the keys of one account hold three quarters of the bytes at most, not coun
   expect(load.hold(request('d', 'one'), 16 * KIB)).toBe(true)
 })
 
-test('an eighth of the bytes is kept for bodies of at most 16 KiB', () => {
+test('an eighth of the bytes is reserved for bodies of at most 16 KiB', () => {
   const load = newLoad()
   for (const id of ['a', 'b', 'c']) load.hold(request(id), 256 * KIB)
   load.hold(request('d'), 128 * KIB)
@@ -44,7 +44,7 @@ test('an eighth of the bytes is kept for bodies of at most 16 KiB', () => {
   expect(load.hold(request('g'), 1)).toBe(false)
 })
 
-test('bytes are released once, however often that is called', () => {
+test('bytes are released once, however often `release` is called', () => {
   const load = newLoad()
   const holder = request('a')
   load.hold(holder, 256 * KIB)
@@ -54,7 +54,7 @@ test('bytes are released once, however often that is called', () => {
   expect(load.hold(request('a'), 1)).toBe(false)
 })
 
-test('released bytes are free for the account again', () => {
+test('released bytes are available to the account again', () => {
   const load = newLoad()
   for (const time of ['first', 'second']) {
     const held = ['a', 'b', 'c'].map((id) => request(`${id} ${time}`, 'one'))
@@ -71,7 +71,7 @@ function begin(load: InFlight): HttpAnswer {
   return answer
 }
 
-test('a request that the share of its account refuses after its body counts for nobody', () => {
+test("a request rejected after its body by the account's share reserves nothing", () => {
   const load = new InFlight({ mostRequests: 4 })
   const first = begin(load)
   first.beginBody()

@@ -22,13 +22,13 @@ afterEach(() => {
 function come(port: number, clients: number): void {
   for (let n = 0; n < clients; n += 1) {
     const socket = connect(port, '127.0.0.1')
-    // One that is not read does not show that it has been closed.
+    // An unread connection does not show that it has been closed.
     socket.on('error', () => undefined).resume()
     sockets.push(socket)
   }
 }
 
-/** The event-loop turns in which a server accepts a crowd of concurrent connections. */
+/** The event-loop turns in which a server accepts many concurrent connections. */
 async function turnsToAccept(handles: number): Promise<number> {
   const server: Server = createServer()
   const further = await listen(server, { host: '127.0.0.1', port: 0, handles })
@@ -41,7 +41,7 @@ async function turnsToAccept(handles: number): Promise<number> {
   while (accepted < CROWD) {
     const before = accepted
     await new Promise((resolve) => setImmediate(resolve))
-    // In others none has arrived yet.
+    // In other turns none has arrived yet.
     if (accepted > before) turns += 1
   }
   for (const one of [server, ...further]) one.close()
@@ -49,7 +49,7 @@ async function turnsToAccept(handles: number): Promise<number> {
 }
 
 test('more handles accept more connections in a turn', async () => {
-  // Where this is no longer so, one handle is enough.
+  // If this no longer holds, one handle is enough.
   expect(await turnsToAccept(1)).toBeGreaterThanOrEqual(CROWD)
   expect(await turnsToAccept(20)).toBeLessThan(CROWD / 4)
 })
@@ -76,22 +76,22 @@ describe('a server with many handles', () => {
       socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     }
     await eventually(() => received.split('served').length === 51)
-    // Idle connections are not waited for: that would take longer than a test may.
+    // The close does not wait for idle connections: that would exceed a test's time limit.
     await server.close()
-    // The process that opened the handles may give up its own a moment later.
+    // The process that opened the handles may close its own a moment later.
     const again = await eventually(() =>
       serveHttp({ app: new Koa(), host: '127.0.0.1', port, graceMs: 500 }),
     )
     await again.close()
   })
 
-  test('a server with many handles closes connections beyond the most that it may have, and takes others when these end', async () => {
+  test('a server with many handles closes connections beyond its maximum, and accepts others when some end', async () => {
     let ended = 0
     come(port, 60)
     for (const socket of sockets) socket.on('close', () => (ended += 1))
     await eventually(() => ended === 10)
     for (const socket of sockets) socket.destroy()
-    // Node's fetch may wait for ever on a connection that is closed before it is used.
+    // Node's fetch may wait forever on a connection that is closed before it is used.
     const served = async () => (await fetch(server.url, { signal: AbortSignal.timeout(500) })).ok
     await eventually(served)
   })

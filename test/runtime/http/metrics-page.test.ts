@@ -4,7 +4,7 @@ import { metricsPage, threadMetrics, type MetricsJson } from '../../../runtime/h
 import { eventually } from '../../eventually.ts'
 import { fakeTimers } from '../../fake-timers.ts'
 
-test('one rendering a second at most serves all who ask, with the same bytes', async () => {
+test('metrics are rendered at most once a second; all requests share the bytes', async () => {
   let rendered = 0
   fakeTimers('performance')
   const page = metricsPage(async () => {
@@ -21,7 +21,7 @@ test('one rendering a second at most serves all who ask, with the same bytes', a
   jest.useRealTimers()
 })
 
-test('a rendering that failed is tried again', async () => {
+test('a failed rendering is retried', async () => {
   let fails = true
   const page = metricsPage(async () => {
     if (fails) throw new Error('a source is away')
@@ -32,7 +32,7 @@ test('a rendering that failed is tried again', async () => {
   await eventually(() => page().then(String, () => false))
 })
 
-test('while a thread does not answer, its last metrics are exported without delay', async () => {
+test('while a thread does not respond, its last metrics are exported without delay', async () => {
   jest.useFakeTimers()
   try {
     const mine = registryWith('gps_mine_total')
@@ -62,7 +62,7 @@ test('while a thread does not answer, its last metrics are exported without dela
   }
 })
 
-test('this thread’s metrics are shown when the other one has gone', async () => {
+test('this thread’s metrics are exported after the other thread has ended', async () => {
   const metrics = threadMetrics(registryWith('gps_mine_total'))
   metrics.join(() => Promise.reject(new Error('the other thread of this process has ended')))
   expect(lines(await metrics.text())).toContain('gps_mine_total 1')

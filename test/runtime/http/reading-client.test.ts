@@ -16,7 +16,7 @@ const WRITTEN_BYTES = 64 * 1024 * 1024
 /** A small part of the kernel's buffers. */
 const PIECE = Buffer.alloc(16 * 1024)
 
-/** A connection whose client has read nothing, with more in it than the kernel's buffers take. */
+/** A connection whose client has read nothing, with more data than the kernel's buffers hold. */
 async function unread(host: string): Promise<{ own: Socket; client: Socket }> {
   const { own, client } = await connected(host)
   own.write(Buffer.alloc(WRITTEN_BYTES))
@@ -39,7 +39,7 @@ async function connected(host: string): Promise<{ own: Socket; client: Socket }>
   return { own, client }
 }
 
-/** Takes some of what the client has received, as if it read slowly. */
+/** Reads some of the data received by the client, as a slow reader would. */
 async function take(client: Socket, bytes: number): Promise<void> {
   for (let taken = 0; taken < bytes;) {
     const chunk = client.read() as Buffer | null
@@ -49,7 +49,7 @@ async function take(client: Socket, bytes: number): Promise<void> {
 }
 
 const now = performance.now.bind(performance)
-/** The clock never goes back, also from one test to the next: looks within half a second share the table. */
+/** The clock never goes back, even between tests: checks within half a second share the table. */
 let [ahead, step] = [0, 0]
 
 beforeEach(() => {
@@ -97,7 +97,7 @@ onLinux.each(HOSTS)(
   async (host) => {
     const { own } = await connected(host)
     readTheTableEachTime()
-    // Until the client acknowledges no more; the kernel still has room.
+    // Until the client acknowledges nothing more; the kernel still has room.
     let [acknowledged, unchanged] = [-1, 0]
     await eventually(
       async () => {

@@ -18,20 +18,20 @@ afterEach(async () => {
 })
 
 async function serve(wait?: Rests): Promise<void> {
-  // No request is so small that it could carry it.
+  // No request is small enough to fit.
   const load = new InFlight({ mostRequests: 0 })
   const overload = { inFlight: load, onRefused: () => undefined }
   const options = { app: new Koa(), host: '127.0.0.1', port: 0, graceMs: 500 }
   server = await serveHttp({ ...options, ...(wait !== undefined && { wait }), overload })
 }
 
-/** Serves refusals whose rests end when the test says so. */
+/** Serves rejections whose rests end on the test's command. */
 async function serveResting() {
   const rests: { readonly seconds: number; readonly end: () => void }[] = []
   await serve((seconds, end) => rests.push({ seconds, end }))
   return {
     rests,
-    /** From a timer, as without a test. */
+    /** From a timer, as in production. */
     endRest: async () => {
       const { end } = rests.at(-1)!
       await new Promise<void>((resolve) => setTimeout(() => resolve(end()), 0))
@@ -39,7 +39,7 @@ async function serveResting() {
   }
 }
 
-/** A connection, and the seconds of `Retry-After` in its answers so far. */
+/** A connection, with the `Retry-After` seconds of its responses so far. */
 function client() {
   const { socket, received } = rawConnection(server.url)
   opened.push(socket)
@@ -49,7 +49,7 @@ function client() {
   }
 }
 
-/** Resolves when others have been answered, many in a row: what was sent before is there. */
+/** Resolves after a series of other requests, so that everything sent earlier has arrived. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 30; turn += 1) await (await fetch(server.url)).text()
 }
@@ -72,7 +72,7 @@ test('a client that does not wait rests twice as long each time, at most 8 s', a
   expect(rests.map(({ seconds }) => seconds)).toEqual([first, ...others])
 })
 
-test('a client that waits for as many seconds as it was asked to is not held longer', async () => {
+test('a client that waits as long as `Retry-After` asks is not delayed further', async () => {
   const { endRest } = await serveResting()
   const { send, retryAfter } = client()
   for (let requests = 1; requests <= 40; requests += 1) {
@@ -84,7 +84,7 @@ test('a client that waits for as many seconds as it was asked to is not held lon
   expect(new Set(retryAfter())).toEqual(new Set([1, 2, 3]))
 })
 
-test('a connection rests for as many seconds as its answer says', async () => {
+test('a connection rests for the seconds in its response', async () => {
   await serve()
   const { send, retryAfter } = client()
   const begun = performance.now()

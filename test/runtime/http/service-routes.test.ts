@@ -17,7 +17,7 @@ async function served(env: Record<string, string>) {
   return { url, lifecycle }
 }
 
-test('METRICS_PORT serves the metrics, and nothing else', async () => {
+test('METRICS_PORT serves only the metrics', async () => {
   const { url, lifecycle } = await served({ METRICS_PORT: '0' })
   const answer = await fetch(`${url}/metrics`)
   expect(answer.status).toBe(200)
@@ -35,7 +35,7 @@ test('without METRICS_PORT there is no separate port', async () => {
   await lifecycle.close()
 })
 
-test('a service whose metrics have a separate port does not serve them', async () => {
+test('a service with a separate metrics port serves no metrics on its main port', async () => {
   const ingest = await startIngest({ metricsElsewhere: true })
   expect((await ingest.request('/metrics')).status).toBe(404)
   expect((await ingest.request('/healthz')).status).toBe(200)

@@ -25,7 +25,7 @@ test('a counter counts for its window and then restarts', async () => {
   jest.useRealTimers()
 })
 
-test('the number of counters is limited; those whose windows began first are dropped first', async () => {
+test('the number of counters is limited; the oldest windows are dropped first', async () => {
   const counters = memoryRateCounters({ seconds: 60, kept: 3 })
   for (const name of ['a', 'b', 'c', 'a', 'd']) await counters.add(name, 1)
   expect(await counters.get('a')).toBeUndefined()
@@ -34,14 +34,14 @@ test('the number of counters is limited; those whose windows began first are dro
   }
 })
 
-test('a hundred thousand counters are kept unless said otherwise', async () => {
+test('the default limit is a hundred thousand counters', async () => {
   const counters = memoryRateCounters({ seconds: 3600 })
   for (let n = 0; n <= 100_000; n += 1) await counters.add(`acc-1/device-${n}`, 1)
   expect(await counters.get('acc-1/device-0')).toBeUndefined()
   expect(await counters.get('acc-1/device-1')).toBeDefined()
 })
 
-/** In a process of its own, where nothing else takes memory. */
+/** In a separate process, where nothing else uses memory. */
 const A_MILLION_DEVICES = `
   import { memoryRateCounters } from './runtime/limits/rate-counters.ts'
   const used = () => (gc(), process.memoryUsage().heapUsed / 1024 / 1024)
@@ -63,7 +63,7 @@ const A_MILLION_DEVICES = `
   process.exit()
 `
 
-test('counters take memory only when used, and for a million devices only that of the counters kept', async () => {
+test('counters use memory only when used, and a million devices use no more than the maximum of counters', async () => {
   const typescript = ['--import', './bench/typescript.mjs', '--input-type=module']
   const { stdout } = await execute(
     process.execPath,

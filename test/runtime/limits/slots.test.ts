@@ -3,7 +3,7 @@ import { Slots } from '../../../runtime/limits/slots.ts'
 
 const refusal = () => new Error('no room')
 
-test('no more run concurrently than allowed, and all get their turn in order, failures too', async () => {
+test('no more calls run concurrently than allowed, and all get their turn in order, even after failures', async () => {
   const slots = new Slots({ most: 2, waiting: 10, refusal })
   const begun: number[] = []
   let running = 0
@@ -26,7 +26,7 @@ test('no more run concurrently than allowed, and all get their turn in order, fa
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(3)
 })
 
-test('beyond the queue’s length a caller is refused immediately, and admitted when there is room again', async () => {
+test('beyond the queue’s length a caller is rejected immediately, and admitted when there is room again', async () => {
   const slots = new Slots({ most: 1, waiting: 1, refusal })
   const finish: (() => void)[] = []
   const lasting = () => slots.run(() => new Promise<void>((resolve) => finish.push(resolve)))
@@ -35,7 +35,7 @@ test('beyond the queue’s length a caller is refused immediately, and admitted 
   await expect(lasting()).rejects.toThrow('no room')
   finish[0]?.()
   await first
-  // The second caller has taken the turn over, so only the queue has room.
+  // The second caller has taken over the slot, so only the queue has room.
   const third = slots.run(async () => 'third')
   await expect(lasting()).rejects.toThrow('no room')
   finish[1]?.()
@@ -44,7 +44,7 @@ test('beyond the queue’s length a caller is refused immediately, and admitted 
   expect(await slots.run(async () => 'fourth')).toBe('fourth')
 })
 
-test('only some calls of one party may wait, and parties take turns', async () => {
+test('a limited number of calls per party may wait, and parties take turns', async () => {
   const slots = new Slots({ most: 1, waiting: 10, waitingEach: 3, refusal })
   const endFirst = await slots.wait('many')
   const order: string[] = []
@@ -58,7 +58,7 @@ test('only some calls of one party may wait, and parties take turns', async () =
   expect(slots.areFree).toBe(true)
 })
 
-test('slots given back together serve as many waiters', async () => {
+test('slots released together serve as many waiters', async () => {
   const slots = new Slots({ most: 2 })
   slots.take('many', 2)
   const waiting = ['one', 'other'].map((party) => slots.wait(party))
@@ -67,7 +67,7 @@ test('slots given back together serve as many waiters', async () => {
   expect(slots.taken).toBe(2)
 })
 
-test('nobody waits longer than allowed, and a caller that gave up is skipped', async () => {
+test('no caller waits longer than allowed, and a caller that gave up is skipped', async () => {
   const slots = new Slots({ most: 1, waiting: 1, waitsMs: 20, refusal })
   const giveBack = await slots.wait()
   await expect(slots.wait()).rejects.toThrow('no room')
@@ -80,7 +80,7 @@ test('nobody waits longer than allowed, and a caller that gave up is skipped', a
   again()
 })
 
-test('the longest line gives way to a shorter one when there is no room', async () => {
+test('when full, the longest queue gives way to a shorter one', async () => {
   const slots = new Slots({ most: 1, waiting: 4, refusal })
   const giveBack = await slots.wait()
   const order: string[] = []
@@ -101,7 +101,7 @@ test('the longest line gives way to a shorter one when there is no room', async 
   expect(slots.areFree).toBe(true)
 })
 
-test('a party has no more turns at a time than it may; a free one waits for others', async () => {
+test('a party holds no more slots than its limit; a free slot stays available for others', async () => {
   const slots = new Slots({ most: 3, mostEach: 2, waiting: 4, refusal })
   const begun: string[] = []
   const take = (party: string) =>

@@ -19,7 +19,7 @@ const document = openApiDocument({
 })
 
 let server: HttpServer
-/** The bytes of each answer. */
+/** The bytes of each response. */
 let bodies: unknown[]
 
 beforeEach(() => {
@@ -46,7 +46,7 @@ afterAll(() => server.close())
 const get = (path: string, init: RequestInit = {}) => fetch(server.url + path, init)
 
 // First: the file must not have been read yet.
-test('all answers with a file share its bytes, also those that were requested before it was read', async () => {
+test('all responses with a file share its bytes, even those requested before it was read', async () => {
   const path = '/docs/swagger-ui-bundle.js'
   const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(10)
   const { socket } = rawConnection(server.url, request)
@@ -56,13 +56,13 @@ test('all answers with a file share its bytes, also those that were requested be
   expect(new Set(bodies).size).toBe(1)
 })
 
-test('the document is served as it is', async () => {
+test('the document is served unchanged', async () => {
   const answer = await get('/openapi.json')
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
   expect(await answer.json()).toEqual(document)
 })
 
-test('the page loads nothing but what is served beside it, as what it is', async () => {
+test('the page loads only files served beside it, with the right media types', async () => {
   const page = await (await get('/docs')).text()
   const links = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link = '']) => link)
   expect(links).toHaveLength(6)
@@ -79,7 +79,7 @@ test('the page loads nothing but what is served beside it, as what it is', async
   }
 })
 
-test('the page runs no inline script and lets nothing in from other hosts', async () => {
+test('the page runs no inline scripts and loads nothing from other hosts', async () => {
   const answer = await get('/docs')
   const policy = answer.headers.get('content-security-policy') ?? ''
   expect(policy).toMatch(/^default-src 'self';/)
@@ -92,12 +92,12 @@ test('the page shows the title as text', async () => {
   expect(await (await get('/docs')).text()).toContain('<title>Boats &amp; &lt;trains&gt;</title>')
 })
 
-test('the page with a slash behind it leads to where its links work', async () => {
+test("the page's address with a trailing slash redirects to where its links work", async () => {
   const answer = await get('/docs/', { redirect: 'manual' })
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '../docs'])
 })
 
-test('a document that has not changed is not sent again', async () => {
+test('an unchanged document is not sent again', async () => {
   for (const path of ['/openapi.json', '/docs', '/docs/swagger-ui.css']) {
     const etag = (await get(path)).headers.get('etag') ?? ''
     // By default fetch ignores its cache for a tagged resource.
@@ -119,7 +119,7 @@ test.each([
   '/docs/swagger-ui.css/..',
   '/docs/swagger-ui.css%00',
 ])('nothing else of the package is served: %s', async (path) => {
-  // Sent by hand: fetch would take the dots out of the path.
+  // Sent raw: fetch would resolve the dots in the path.
   const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`
   const { received, closed } = rawConnection(server.url, request)
   await closed

@@ -17,7 +17,7 @@ test('a Joi rule as JSON Schema is what Joi makes of it', () => {
   })
 })
 
-test('a Joi rule as JSON Schema is what the rule states where it states something, also deep inside', () => {
+test('a Joi rule as JSON Schema uses the schema that the rule states, at any depth', () => {
   expect(jsonSchemaOf(even)).toEqual({ type: 'integer', multipleOf: 2 })
   expect(jsonSchemaOf(Joi.array().items(even).max(3))).toEqual({
     type: 'array',
@@ -32,7 +32,7 @@ test('a Joi rule as JSON Schema is what the rule states where it states somethin
   })
 })
 
-test('a Joi rule as JSON Schema tells its description and its default also where the rule states its schema', () => {
+test('a Joi rule as JSON Schema has its description and default even if the rule states its schema', () => {
   expect(jsonSchemaOf(even.default(4).description('Even'))).toEqual({
     type: 'integer',
     multipleOf: 2,
@@ -73,7 +73,7 @@ test('a Joi rule as JSON Schema of an object that ignores other fields does not 
 const point = { title: 'Point', type: 'object', properties: { x: { type: 'number' } } }
 const line = { title: 'Line', type: 'array', items: point }
 
-test('schemas with a title become components, also those inside of others', () => {
+test('schemas with a title become components, even nested ones', () => {
   const components = new SchemaComponents()
   expect(components.extract({ content: { schema: line } })).toEqual({
     content: { schema: { $ref: '#/components/schemas/Line' } },
@@ -84,21 +84,21 @@ test('schemas with a title become components, also those inside of others', () =
   })
 })
 
-test('a schema used twice is one component; another one of its name is an error', () => {
+test('a schema used twice is one component; another with the same name is an error', () => {
   const components = new SchemaComponents()
   components.extract([point, { ...point }])
   expect(Object.keys(components.schemas)).toEqual(['Point'])
   expect(() => components.extract({ title: 'Point', type: 'string' })).toThrow('Point')
 })
 
-test('a field that is called title is a field', () => {
+test('a field called title is an ordinary field', () => {
   const components = new SchemaComponents()
   const book = { type: 'object', properties: { title: { type: 'string' } } }
   expect(components.extract(book)).toEqual(book)
   expect(components.schemas).toEqual({})
 })
 
-test('an object of stated properties requires all but the optional ones, and takes no others', () => {
+test('an object of stated properties requires all but the optional ones and allows no others', () => {
   const [id, note] = [{ type: 'string' }, { type: 'number' }]
   expect(objectOf({ id, note }, { title: 'Thing', optional: ['note'] })).toEqual({
     title: 'Thing',

@@ -7,7 +7,7 @@ test.each([
   'https://example.org/hook?x=1',
   'https://1.1.1.1/',
   'https://[2606:4700:4700::1111]:8443/x',
-])('%s may be sent to', (url) => expect(outboundUrlFault(url, [])).toBeUndefined())
+])('requests to %s are allowed', (url) => expect(outboundUrlFault(url, [])).toBeUndefined())
 
 test.each([
   'https://127.0.0.1/',
@@ -26,7 +26,7 @@ test.each([
   'https://[2002:7f00:1::]/',
   'https://169.254.169.254/latest/meta-data',
   'https://0xa9fea9fe/',
-])('%s leads to no public address, and the refusal names the variable', (url) =>
+])('%s has no public address, and the error names the variable', (url) =>
   expect(outboundUrlFault(url, [])).toMatch(/not public; WEBHOOK_ALLOW_NETWORKS/),
 )
 
@@ -41,10 +41,10 @@ test.each([
   ['', /URL/],
 ])('%s is refused', (url, fault) => expect(outboundUrlFault(url, [])).toMatch(fault))
 
-test('a network that the operator of the service allows may be sent to, without TLS too', () => {
+test("requests may go to a network that the service's operator allows, even without TLS", () => {
   expect(outboundUrlFault('http://192.168.1.5:8123/api', HOME)).toBeUndefined()
   expect(outboundUrlFault('https://192.168.1.5/', HOME)).toBeUndefined()
-  // Its addresses are looked at when it is connected to.
+  // Its addresses are checked on connecting.
   expect(outboundUrlFault('http://homeassistant.local/', HOME)).toBeUndefined()
   expect(outboundUrlFault('http://10.0.0.1/', HOME)).toMatch(/WEBHOOK_ALLOW_NETWORKS/)
   expect(outboundUrlFault('http://1.1.1.1/', HOME)).toMatch(/WEBHOOK_ALLOW_NETWORKS/)

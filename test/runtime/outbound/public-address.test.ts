@@ -61,7 +61,7 @@ test.each(PUBLIC)('%s is public', (address) => expect(isPublicAddress(address)).
 
 test.each(NOT_PUBLIC)('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false))
 
-test('a network contains its addresses, also where they are wrapped, and no others', () => {
+test('a network contains exactly its addresses, even in wrapped forms', () => {
   const networks = [parseNetwork('10.0.0.0/8')!, parseNetwork('fd00::/8')!]
   const inside = ['10.255.0.1', '::ffff:10.0.0.1', '64:ff9b::a00:1', 'fd00::7']
   expect(inside.filter((address) => !isInNetworks(address, networks))).toEqual([])

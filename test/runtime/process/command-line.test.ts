@@ -29,17 +29,17 @@ Exit code: 0 walked.
 `)
   })
 
-  test('it gives the values of options, and the operands', () => {
+  test('it parses the values of options, and the operands', () => {
     expect(parse('a', '--speed', '3', 'b')).toEqual({ speed: '3', files: ['a', 'b'] })
     expect(parse('--slow')).toEqual({ slow: true, files: [] })
   })
 
-  test('--help and -h show the help, also beside other arguments', () => {
+  test('--help and -h print the help, even with other arguments', () => {
     expect(parse('--help', 'a')).toBe('help')
     expect(parse('--slow', '-h')).toBe('help')
   })
 
-  test('it names the first invalid argument, without any key in it', () => {
+  test('it names the first invalid argument, with keys masked', () => {
     expect(() => parse('--sped')).toThrow("Unknown option '--sped'")
     expect(() => parse('--speed')).toThrow(': --help lists the options')
     expect(() => parse('--gps_0123abcd')).toThrow("Unknown option '--gps_…'")
@@ -47,7 +47,7 @@ Exit code: 0 walked.
     expect(() => bare.parse(['x'], () => 0)).toThrow(UsageError)
   })
 
-  test('it refuses an option that does not fit another, by its name', () => {
+  test('it rejects an option that conflicts with another, by name', () => {
     expect(() => refuseOptions({ slow: true }, ['speed', 'slow'], 'goes alone')).toThrow(
       '--slow goes alone',
     )

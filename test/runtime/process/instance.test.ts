@@ -4,7 +4,7 @@ import { reportInstance, VERSION } from '../../../runtime/process/instance.ts'
 import type { InstanceReport } from '../../../schemas/instance-report.ts'
 import { T0 } from '../../samples.ts'
 
-test('each report of an instance has its identity, its start and its figures', async () => {
+test('each report of an instance has its identity, start time and figures', async () => {
   const saved: InstanceReport[] = []
   const clock = { time: T0, now: () => clock.time }
   let deadLetters = 0

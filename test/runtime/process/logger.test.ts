@@ -18,7 +18,7 @@ function limited() {
 
 const busy = new DependencyError('the disk is full', { retriable: true })
 
-test('a failure that will be tried again is one line a minute of each kind, with the number of the others', () => {
+test('failures that are retried are logged once a minute per kind, with the number of others', () => {
   const { logger, lines, pass } = limited()
   for (let time = 0; time < 100; time += 1) {
     logger.warn({ err: busy, what: 'key usage' }, 'periodic task failed')
@@ -30,7 +30,7 @@ test('a failure that will be tried again is one line a minute of each kind, with
   expect(lines.at(-1)).toMatchObject({ what: 'key usage', suppressed: 99 })
 })
 
-test('any other warning or error is logged 60 times a minute', () => {
+test('any other warning or error is logged at most 60 times a minute', () => {
   const { logger, lines, pass } = limited()
   for (let requestId = 0; requestId < 1_000; requestId += 1) {
     logger.error({ requestId, err: new TypeError('a fault') }, 'request failed')
@@ -50,7 +50,7 @@ test('fatal lines and lines below warning are always logged', () => {
   expect(lines).toHaveLength(200)
 })
 
-test('a failure that belongs to an outage is left to it', () => {
+test("a failure during an outage is covered by the outage's lines", () => {
   const { logger, lines } = limited()
   const outage = new Outage({ dependency: 'MongoDB', variable: 'MONGODB_URL', logger })
   const away = outage.mark(new DependencyError('no answer', { retriable: true }))

@@ -13,7 +13,7 @@ test('a scrape reports whether the service can work at that moment', async () =>
   expect(await registry.metrics()).toContain('gps_ready{service="ingest-api"} 1')
 })
 
-test('a scrape does not wait for a service that hangs, and asks it only once', async () => {
+test('a scrape does not wait for a hanging service, and checks it only once', async () => {
   const registry = new Registry()
   let asked = 0
   let hangs = false

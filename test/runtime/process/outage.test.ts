@@ -6,7 +6,7 @@ const SETTLED = 30_000
 /** By then every call that began before a failure has been answered. */
 const LATE = 3_000
 
-/** An outage of Kafka that has been watched for long enough, its clock, and what it logs. */
+/** A Kafka outage after its minimum observation time, with its clock and log lines. */
 function watched() {
   const lines: unknown[] = []
   let time = 0
@@ -27,7 +27,7 @@ function watched() {
 
 const refused = new Error('connect ECONNREFUSED')
 
-test('an outage is one line when it begins, one a minute with variable and reason, and one when it is over', () => {
+test('an outage is logged at its start, once a minute with variable and reason, and at its end', () => {
   const { outage, logger, lines, pass } = watched()
   for (let second = 0; second < 125; second += 1) {
     outage.failed(refused)
@@ -46,7 +46,7 @@ test('an outage is one line when it begins, one a minute with variable and reaso
   ])
 })
 
-test('failures just before and just after an outage are no lines of their own', () => {
+test('failures just before and after an outage are not logged separately', () => {
   const { outage, logger, lines, pass } = watched()
   logger.warn({ err: refused }, 'a batch is not confirmed')
   outage.failed(refused)
@@ -62,7 +62,7 @@ test('failures just before and just after an outage are no lines of their own', 
   expect(lines).toHaveLength(3)
 })
 
-test('a failure before an outage is no line of its own if a call that began earlier is answered between them', () => {
+test('a failure before an outage is not logged separately if an earlier call succeeds in between', () => {
   const { outage, logger, lines, pass } = watched()
   logger.warn({ err: refused }, 'a batch is not confirmed')
   outage.answered()
@@ -72,7 +72,7 @@ test('a failure before an outage is no line of its own if a call that began earl
   expect(lines).toHaveLength(2)
 })
 
-test('failures on an answering dependency are one line a minute of each kind', () => {
+test('failures of a responding dependency are logged once a minute per kind', () => {
   const { outage, logger, lines, pass } = watched()
   const leaderless = new Error('partition 3 has no leader')
   for (let second = 0; second < 119; second += 1) {
@@ -86,14 +86,14 @@ test('failures on an answering dependency are one line a minute of each kind', (
   expect(lines).toEqual([...both, ...both])
 })
 
-test('a line that is no failure is logged as it is', () => {
+test('a line that is not a failure is logged unchanged', () => {
   const { logger, lines } = watched()
   logger.warn({ topic: 'positions', weaker: [] }, 'topic settings are weaker than recommended')
   logger.info({}, 'the spool is drained')
   expect(lines).toHaveLength(2)
 })
 
-test('only failures that may pass belong to an outage', () => {
+test('only transient failures belong to an outage', () => {
   const { outage } = watched()
   const lasting = new DependencyError('another version wrote it', { retriable: false })
   expect(outage.mark(lasting).outage).toBeUndefined()

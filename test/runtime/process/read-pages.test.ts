@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { openPages, readPages, type PageBounds } from '../../../runtime/process/read-pages.ts'
 import { countTurns } from '../../count-turns.ts'
 
-/** The numbers up to `count` as a list, and the queries that it was read with. */
+/** The numbers up to `count` as a list, and the queries received. */
 function listOf(count: number) {
   const queries: PageBounds<number>[] = []
   const read = async (page: PageBounds<number>) => {
@@ -14,7 +14,7 @@ function listOf(count: number) {
   return { queries, read }
 }
 
-test('a list is read up to the page that is not full', async () => {
+test('a list is read up to the first page that is not full', async () => {
   const { queries, read } = listOf(5)
   expect(await Readable.from(readPages(2, read)).toArray()).toEqual([[1, 2], [3, 4], [5]])
   expect(queries).toEqual([{ limit: 2 }, { limit: 2, after: 2 }, { limit: 2, after: 4 }])
@@ -33,7 +33,7 @@ test('an empty list has no pages', async () => {
   expect(await Readable.from(readPages(2, listOf(0).read)).toArray()).toEqual([])
 })
 
-test('each further page is read in a turn of its own', async () => {
+test('each further page is read in a separate turn', async () => {
   const counter = countTurns()
   const { read } = listOf(5)
   const turns: number[] = []
@@ -45,12 +45,12 @@ test('each further page is read in a turn of its own', async () => {
   expect(new Set(turns).size).toBe(3)
 })
 
-test('opened pages fail before the first of them is asked for', async () => {
+test('opening pages fails before the first page is requested', async () => {
   const unavailable = new Error('unavailable')
   await expect(openPages(2, () => Promise.reject(unavailable))).rejects.toBe(unavailable)
 })
 
-test('opened pages are read as they are asked for, the first one ahead', async () => {
+test('opened pages are read on request, the first page ahead', async () => {
   const { queries, read } = listOf(5)
   const pages = await openPages(2, read)
   expect(queries).toHaveLength(1)

@@ -21,7 +21,7 @@ test('pauses grow up to the longest', async () => {
 })
 
 test('pauses are short again after a success', async () => {
-  // After these it would be half an hour.
+  // After this many it would be half an hour.
   const pauses = backOff({ firstMs: 20, longestMs: 3_600_000 })
   for (let turn = 0; turn < 20; turn += 1) await pauses.pause(AbortSignal.abort())
   pauses.reset()

@@ -11,7 +11,7 @@ test('a sealed secret opens only in its context, and each sealing differs', () =
   expect(Buffer.from(sealed.slice(3), 'base64url').toString()).not.toContain('gr')
 })
 
-test('a secret opens neither under another key nor for another thing, nor altered', () => {
+test('a secret does not open with another key, in another context, or altered', () => {
   const sealed = secrets.seal('hush', 'a')
   const bytes = Buffer.from(sealed.slice(3), 'base64url')
   const altered = [...bytes.keys()].map((place) => {

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals'
 import { secretsKeyIn } from '../../../runtime/process/sealed-secrets.ts'
 import { ownDirectory } from '../../own-directory.ts'
 
-test('the key is made once, readable by this user alone', async () => {
+test('the key is created once, readable only by this user', async () => {
   const directory = await ownDirectory()
   const key = secretsKeyIn(directory)
   expect(key).toHaveLength(32)
@@ -15,7 +15,7 @@ test('the key is made once, readable by this user alone', async () => {
   expect(Buffer.from(readFileSync(file, 'utf8'), 'base64')).toEqual(Buffer.from(key))
 })
 
-test('a damaged key is not replaced: it would open none of the secrets', async () => {
+test('a damaged key is not replaced: a new key would open none of the secrets', async () => {
   const directory = await ownDirectory()
   const file = join(directory, 'secrets.key')
   writeFileSync(file, 'x')

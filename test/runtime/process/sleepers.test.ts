@@ -18,7 +18,7 @@ describe('sleepers', () => {
     await readers.sleep(LONG_MS, stop.signal)
   })
 
-  test('waking wakes all sleepers, and later ones sleep', async () => {
+  test('a wake-up wakes all sleepers; later ones sleep', async () => {
     const readers = sleepers()
     const { signal } = new AbortController()
     const asleep = [readers.sleep(LONG_MS, signal), readers.sleep(LONG_MS, signal)]

@@ -13,7 +13,7 @@ import { T0 } from '../../samples.ts'
 
 const directory = directoryForEachTest()
 
-test('the bytes of a data directory are those of its files', async () => {
+test('the size of a data directory is the sum of its files', async () => {
   expect(await dataBytes(directory())).toBe(0)
   writeFileSync(join(directory(), 'log.sqlite'), Buffer.alloc(1_000))
   writeFileSync(join(directory(), 'log.sqlite-wal'), Buffer.alloc(10))
@@ -22,7 +22,7 @@ test('the bytes of a data directory are those of its files', async () => {
   expect(await freeBytes(directory())).toBeGreaterThan(1_000)
 })
 
-test('the newest backup that was noted is known; none is known before, or from a damaged file', async () => {
+test('the newest recorded backup is returned, or none before the first or from a damaged file', async () => {
   expect(await lastBackupAt(directory())).toBeUndefined()
   await noteBackup(directory(), T0)
   await noteBackup(directory(), T0 + 1)

@@ -43,7 +43,7 @@ describe('database files', () => {
     expect(readFileSync(file).includes(secret)).toBe(false)
   })
 
-  test('a database file is brought from any older schema version to the current one', () => {
+  test('a database file of any older schema version is migrated to the current one', () => {
     open(NOTES).prepare('INSERT INTO notes VALUES (?, ?, ?)').run(1, 'kept', null)
     const next = [...NOTES, 'ALTER TABLE notes ADD COLUMN author TEXT', 'CREATE TABLE more (n)']
     const told: string[] = []
@@ -56,7 +56,7 @@ describe('database files', () => {
     expect(database.prepare('SELECT * FROM more').all()).toEqual([])
   })
 
-  test('a database file of a version in development is migrated from the version that its tables have', () => {
+  test('a database file of a development version is migrated from the version of its tables', () => {
     const next = [...NOTES, 'ALTER TABLE notes ADD COLUMN author TEXT', 'CREATE TABLE more (n)']
     const between = open(next.slice(0, 2))
     between.prepare('INSERT INTO notes VALUES (?, ?, ?, ?)').run(1, 'kept', null, 'ana')
@@ -76,7 +76,7 @@ describe('database files', () => {
     )
   })
 
-  test('a database file is refused, in words, when another version of the program wrote it', () => {
+  test('a database file written by another version of the program is rejected with a clear message', () => {
     open([...NOTES, 'CREATE TABLE more (n)'])
     expect(() => open(NOTES)).toThrow(
       `${file} has schema version 2, this program knows up to 1: ` +
@@ -84,7 +84,7 @@ describe('database files', () => {
     )
   })
 
-  test('a database file from before version 0.3.0 is refused and left as it is; a new one has the tables of that version', () => {
+  test("a database file from before version 0.3.0 is rejected and left unchanged; a new file has that version's tables", () => {
     const older = new DatabaseSync(file)
     older.exec('PRAGMA journal_mode = WAL; CREATE TABLE notes (id); PRAGMA user_version = 2')
     older.close()
@@ -113,7 +113,7 @@ describe('database files', () => {
     ['lacks a column', 'CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT)'],
     ['has one more column', 'CREATE TABLE notes (id, body, size, author)'],
   ])(
-    'a database file is refused, and left as it is, when a table of its schema version %s',
+    'a database file is rejected and left unchanged when a table of its schema version %s',
     (_, tables) => {
       const older = new DatabaseSync(file)
       older.exec(`PRAGMA journal_mode = WAL; ${tables}; PRAGMA user_version = 1`)
@@ -133,7 +133,7 @@ describe('database files', () => {
     },
   )
 
-  test('a database file may have tables of a tool beside those of its schema version', () => {
+  test("a database file may contain a tool's tables besides those of its schema version", () => {
     open().exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)')
     expect(open().prepare('SELECT * FROM notes').all()).toEqual([])
   })
@@ -154,7 +154,7 @@ describe('database files', () => {
     expect(database.prepare('SELECT body FROM notes').all()).toMatchObject([{ body: 'kept' }])
   })
 
-  test('a write that fails because another process writes is retriable', () => {
+  test('a write that fails because another process is writing is retriable', () => {
     const database = open()
     const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
     const other = new DatabaseSync(file)
@@ -187,7 +187,7 @@ describe('database files', () => {
     expect(database.prepare('SELECT id FROM notes').all()).toHaveLength(2)
   })
 
-  test('a disk that has become read-only is no fault of the data', () => {
+  test('a read-only disk is not reported as damaged data', () => {
     const database = open()
     database.prepare('PRAGMA query_only = 1').run()
     const write = () => database.prepare('INSERT INTO notes VALUES (?, ?, ?)').run(1, 'x', null)
@@ -202,7 +202,7 @@ describe('database files', () => {
     expect(thrownBy(() => open())).toMatchObject({ retriable: true })
   })
 
-  test('a file that is no database is a permanent failure', () => {
+  test('a file that is not a database is a permanent failure', () => {
     writeFileSync(file, 'GPS,positions,as,text\n'.repeat(100))
     expect(thrownBy(() => open())).toMatchObject({ retriable: false })
   })
@@ -214,7 +214,7 @@ describe('database files', () => {
     expect(thrownBy(() => insert.execute(1, 'second', null))).toMatchObject({ retriable: false })
   })
 
-  test('a duplicate row is distinguished from other broken constraints, and the transaction continues', () => {
+  test('a duplicate row is distinguished from other violated constraints, and the transaction continues', () => {
     const database = open(['CREATE TABLE names (name TEXT NOT NULL UNIQUE) STRICT'])
     const insert = database.prepare('INSERT INTO names VALUES (?)')
     const refusal = (name: string | null) => {
@@ -232,7 +232,7 @@ describe('database files', () => {
     ])
   })
 
-  test('a statement after closing is refused', () => {
+  test('a statement after closing is rejected', () => {
     const database = open()
     const select = database.prepare('SELECT * FROM notes')
     database.close()
@@ -251,7 +251,7 @@ describe('database files', () => {
     expect(rows.map(({ size }) => size)).toEqual(numbers)
   })
 
-  test('a text is never cut at U+0000 and taken for the shorter one', () => {
+  test('a text is never truncated at U+0000', () => {
     const database = open()
     const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
     insert.run(1, 'key', null)

@@ -7,7 +7,7 @@ import { directoryForEachTest } from '../../directory-for-each-test.ts'
 
 const directory = directoryForEachTest()
 
-test('the missing directories are made, and the topmost of them is returned', () => {
+test('missing directories are created, and the topmost is returned', () => {
   const deep = join(directory(), 'a/b/c')
   expect(makeDirectory(deep, { mode: 0o700 })).toBe(join(directory(), 'a'))
   for (const made of ['a', 'a/b', 'a/b/c']) {
@@ -17,7 +17,7 @@ test('the missing directories are made, and the topmost of them is returned', ()
   expect(makeDirectory(join(directory(), 'a/b/d'))).toBe(join(directory(), 'a/b/d'))
 })
 
-test('a directory that cannot be made is an error that names it, also where Node’s own mkdir never returns', () => {
+test('an error names a directory that cannot be created, even where Node’s mkdir never returns', () => {
   writeFileSync(join(directory(), 'file'), '')
   symlinkSync(join(directory(), 'nowhere'), join(directory(), 'link'))
   const [file, link] = [join(directory(), 'file'), join(directory(), 'link')]

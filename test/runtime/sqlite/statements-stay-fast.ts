@@ -4,17 +4,17 @@ import { Database } from '../../../runtime/sqlite/database.ts'
 /** The steps of each statement's plan, such as "SEARCH records USING INDEX …". */
 type Plans = ReadonlyMap<string, readonly string[]>
 
-/** Tables of a statement itself: a list among its values, and a page that it has cut off already. */
+/** Temporary tables of a statement: a list among its values, and an already limited page. */
 const ITS_OWN = ['json_each', 'listed', 'page']
 
-/** A column, or several as one, compared with a value; not those with a `+`, which no index is to serve. */
+/** A column or tuple compared with a value; not with a `+`, which rules out indexes. */
 const COMPARISON =
   /(?<![+.\w"])(\w+|"[\w.]+"|\([\w", ]+\)) (<=|>=|=|<|>|BETWEEN) \(?(?=\w*\(?\?|listed|value)/g
 
 /**
- * Explains every statement that `contract` prepares, and adds a test that none gets slower with the
- * size of a table: by a scan, a comparison of each row or a sort.
- * @param allowed slowness of any statement, or of a whole one, and why it does no harm.
+ * Explains every statement that `contract` prepares, and adds a test that none slows down as a
+ * table grows, by a scan, a comparison of each row or a sort.
+ * @param allowed accepted slow steps or statements, with the reason.
  */
 export function statementsStayFast(
   contract: () => void,
@@ -23,7 +23,7 @@ export function statementsStayFast(
   const plans = plansOfStatements()
   contract()
 
-  test('no statement reads or sorts more rows than it needs', () => {
+  test('no statement reads or sorts unneeded rows', () => {
     expect(plans.size).toBeGreaterThan(20)
     const slow = [...plans].flatMap(([sql, steps]) =>
       [...scans(steps), ...comparisonsOfEachRow(sql, steps), ...sorts(sql, steps)]
@@ -49,7 +49,7 @@ function plansOfStatements(): Plans {
       prepared.set(this, (prepared.get(this) ?? new Set()).add(sql))
       return prepare.call(this, sql, options)
     })
-    // Only now has the database all the tables that its statements name.
+    // Only now does the database have all tables that its statements name.
     jest.spyOn(Database.prototype, 'close').mockImplementation(function (this: Database) {
       for (const sql of prepared.get(this) ?? []) {
         if (plans.has(sql)) continue
@@ -88,7 +88,7 @@ function comparisonsOfEachRow(sql: string, steps: readonly string[]): string[] {
   })
 }
 
-/** The devices of a list and those of a key are looked up first. */
+/** The devices of a list or a key are looked up first. */
 function sorts(sql: string, steps: readonly string[]): string[] {
   if (/AS listed|last_key_id = \?/.test(sql)) return []
   const isSorted = steps.some((step) => step === 'USE TEMP B-TREE FOR ORDER BY')
