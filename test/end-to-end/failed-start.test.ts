@@ -183,7 +183,7 @@ describe('a damaged file', () => {
     ['read-models-1.sqlite', /remove this file, and it is made again from the log/],
     ['rejections.sqlite', /remove this file; only refused reports of the last 7 days are lost/],
     ['in-use.lock', /remove it, it holds no data/],
-  ])('%s is named, with what to do about it', async (name, remedy) => {
+  ])('%s is named, with advice about it', async (name, remedy) => {
     makeData()
     damage(name, 'no database, but longer than a header '.repeat(200))
     const reason = await reasonOf(start())

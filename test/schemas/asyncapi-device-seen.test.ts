@@ -19,13 +19,13 @@ describe('a heartbeat in the AsyncAPI document', () => {
     expect(Object.keys(value)).toEqual(Object.keys(schemas.deviceSeen.properties ?? {}))
   })
 
-  test('a heartbeat is marked if it has waited in a spool', () => {
+  test('a heartbeat that waited in a spool is marked', () => {
     const message = toMessage(deviceSeen(), { spooled: true })
     expectEnvelope(message, messages.deviceSeenJson)
     expect(message.headers).toMatchObject({ ce_spooled: 'true' })
   })
 
-  test('a heartbeat is the only event with the header by which programs that see only header names identify it', () => {
+  test('only heartbeats have the header that identifies them to programs that see only header names', () => {
     expect(toMessage(deviceSeen()).headers).toMatchObject({ ce_heartbeat: 'true' })
     expect(messages.deviceSeenJson.examples[0]!.headers).toMatchObject({ ce_heartbeat: 'true' })
     for (const { headers } of [

@@ -34,7 +34,7 @@ type Examples<Payload> = {
   readonly examples: readonly { readonly payload: Payload; readonly headers: Message['headers'] }[]
 }
 
-/** As much of the AsyncAPI document as is held against the code. */
+/** The part of the AsyncAPI document that is compared with the code. */
 type AsyncapiDocument = {
   readonly channels: Readonly<Record<string, Channel>>
   readonly components: {
@@ -72,9 +72,9 @@ export const document = parse(readFileSync(file, 'utf8')) as AsyncapiDocument
 /** Formats are annotations; patterns constrain the texts. */
 const VALIDATION = { strict: false, validateFormats: false } as const
 
-/** The parts of the document that violate AsyncAPI's own schema. */
+/** The parts of the document that violate AsyncAPI's schema. */
 export function faultsAsAsyncapi(): unknown[] {
-  // That schema brings its own copy of the meta-schema.
+  // That schema contains a copy of the meta-schema.
   const ajv = new Ajv({ ...VALIDATION, meta: false, validateSchema: false })
   return check(ajv, asyncapiSpecs.schemas['3.0.0'] as AnySchemaObject)(document)
 }
@@ -84,7 +84,7 @@ export function checkerOf(schema: Schema): (value: unknown) => unknown[] {
   return check(new Ajv(VALIDATION), { ...schema, components: document.components })
 }
 
-/** The key and the headers of a message, each of them described, and none besides. */
+/** Checks that a message has exactly the documented key and headers. */
 export function expectEnvelope({ key, headers = {} }: Message, described: DescribedMessage) {
   expect(checkerOf(described.bindings.kafka.key)(key)).toEqual([])
   const name = described.headers.$ref.split('/').at(-1) as keyof typeof document.components.schemas
@@ -100,7 +100,7 @@ function check(ajv: Ajv, schema: AnySchemaObject): (value: unknown) => unknown[]
   return (value) => (validate(value) ? [] : (validate.errors ?? []))
 }
 
-/** An event with all that one may have. */
+/** An event with every possible field. */
 export const everyField: Required<PositionReported> = {
   ...positionReported(),
   accuracy: 4.5,

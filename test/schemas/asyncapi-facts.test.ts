@@ -19,7 +19,7 @@ describe('a fact in the AsyncAPI document', () => {
     }
   })
 
-  test('it has the types that the code decides', () => {
+  test('the document has the fact types that the code decides', () => {
     expect((schemas.factType as { enum?: unknown }).enum).toEqual([...FACT_TYPES])
   })
 

@@ -18,7 +18,7 @@ const everyField: Required<ReportRejected> = {
   body: '{"deviceId":"tracker-1"}',
 }
 
-describe('a refused report in the AsyncAPI document', () => {
+describe('a rejected report in the AsyncAPI document', () => {
   test('the documented rejection matches the written message: key, headers, value', () => {
     for (const event of [everyField, reportRejected({ deviceId: '', body: '', count: 99 })]) {
       const message = recordMessage(REJECTIONS.toRecord(event))
@@ -27,7 +27,7 @@ describe('a refused report in the AsyncAPI document', () => {
     }
   })
 
-  test('a rejection has the fields that the code reads and writes, and requires the same ones', () => {
+  test('a rejection has, and requires, the same fields as in the code', () => {
     const names = Object.keys(schema.properties ?? {})
     expect(names).toEqual(Object.keys(decodeReportRejected(encodeReportRejected(everyField))))
     expect(Object.keys(fields())).toEqual(names)
@@ -63,7 +63,7 @@ describe('a refused report in the AsyncAPI document', () => {
   })
 })
 
-/** The fields of an event as JSON has them. */
+/** The fields of an event in JSON. */
 function fields(): Record<string, unknown> {
   return JSON.parse(encodeReportRejected(everyField)) as Record<string, unknown>
 }

@@ -44,7 +44,7 @@ describe('the AsyncAPI document', () => {
     for (const [, path] of references) expect(document).toHaveProperty(path!.split('/'))
   })
 
-  test('schemas have unique names, from which generators make types, enumerations included', () => {
+  test('schemas, enumerations included, have unique names for generated types', () => {
     const taken = Object.keys(document.channels).filter((name) => name in schemas)
     expect(taken).toEqual([])
     const nameless = Object.values<object>(schemas).filter((schema) =>
@@ -53,7 +53,7 @@ describe('the AsyncAPI document', () => {
     expect(nameless).toEqual([])
   })
 
-  test('the topics are described as the code creates them', async () => {
+  test('the topics are documented as the code creates them', async () => {
     const created = await createdTopics({ replicationFactor: 3 })
     const described = Object.values(document.channels).map(({ address, bindings: { kafka } }) => ({
       topic: address,
@@ -66,7 +66,7 @@ describe('the AsyncAPI document', () => {
     expect(described).toEqual(created)
   })
 
-  test('a position has the fields that the code reads, and requires the same ones', () => {
+  test('a position has, and requires, the same fields as in the code', () => {
     expect(everyName).toEqual(namesReadFrom(everyField))
     const requiredByCode = everyName.filter(
       (name) => !isReadable({ ...fields(), [name]: undefined }),
@@ -75,7 +75,7 @@ describe('the AsyncAPI document', () => {
     for (const name of MEASUREMENTS) expect(requiredByCode).not.toContain(name)
   })
 
-  test('a position has the ranges and the units of the table of fields', () => {
+  test('a position has the ranges and units in the table of fields', () => {
     for (const { name, range, meaning } of [...COORDINATE_FIELDS, ...MEASUREMENT_FIELDS]) {
       const [minimum, greatest] = range
       expect(schemas.positionReported.properties?.[name]).toEqual({
@@ -87,7 +87,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  test('attributes have the bounds that the rules of a report set', () => {
+  test('attributes have the bounds in the rules of a report', () => {
     const { type, maxProperties, propertyNames, additionalProperties } = ATTRIBUTES_SCHEMA
     const { type: types, maxLength } = additionalProperties
     expect(schemas.attributes).toMatchObject({
@@ -115,14 +115,14 @@ describe('a JSON event of the code', () => {
     }
   })
 
-  test('a JSON event is marked, as the document says, if and only if it has waited in a spool', () => {
+  test('a JSON event is marked as documented if and only if it waited in a spool', () => {
     const message = toMessage(everyField, { spooled: true })
     expectEnvelope(message, messages.positionReportedJson)
     expect(message.headers).toMatchObject({ ce_spooled: 'true' })
     expect(toMessage(everyField).headers).not.toHaveProperty('ce_spooled')
   })
 
-  test('a JSON event has only fields that the document has', () => {
+  test('a JSON event has only documented fields', () => {
     expect(Object.keys(fields()).sort()).toEqual([...everyName].sort())
   })
 
@@ -168,7 +168,7 @@ describe('a JSON event of the code', () => {
 })
 
 describe('a dead letter of the code', () => {
-  test('a dead letter has the document’s headers, and no others', () => {
+  test('a dead letter has exactly the documented headers', () => {
     const record = deadLettersOf(topicNames('gps').positions).toRecord({
       kind: 'unreadable',
       origin: { partition: 3, offset: 12345 },
@@ -187,7 +187,7 @@ test('the document’s Avro schema is the one that the code registers', () => {
   expect(messages.positionReportedAvro.payload.schema).toEqual(POSITION_REPORTED_AVRO)
 })
 
-/** The fields of an event as JSON has them. */
+/** The fields of an event in JSON. */
 function fields(): Record<string, unknown> {
   return JSON.parse(encodePositionReported(everyField)) as Record<string, unknown>
 }
@@ -201,7 +201,7 @@ function isReadable(json: Record<string, unknown>): boolean {
   }
 }
 
-/** The names of the fields that the code asks for when it takes an event from them, in order. */
+/** The names of the fields that the code reads when parsing an event, in order. */
 function namesReadFrom(event: PositionReported): string[] {
   const names = new Set<string>()
   checkPositionReported(

@@ -23,7 +23,7 @@ const DETAILS: readonly FactDetails[] = [
   { type: 'alarm.reported', alarm: 'sos', late: true },
 ]
 
-/** A fact of each type, with and without what may be absent. */
+/** A fact of each type, with and without optional fields. */
 export function factsOfAllTypes(changes: { accountId?: string; deviceId?: string } = {}) {
   return DETAILS.map((details, index): DeviceFact => {
     const { accountId = 'acc-1', deviceId = 'tracker-1' } = changes

@@ -1,4 +1,4 @@
-/** Ways in which a secret comes into a text by mistake, by name. */
+/** Ways in which a secret gets into a text by mistake, by name. */
 export const HIDDEN: readonly (readonly [name: string, hide: (key: string) => string])[] = [
   ['as it is', (key) => key],
   ['in a sentence', (key) => `my key is ${key}, thanks`],

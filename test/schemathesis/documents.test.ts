@@ -5,7 +5,7 @@ import { ownDirectory } from '../own-directory.ts'
 import { describeWith } from '../services/describe-with.ts'
 import { runSchemathesis } from './run-schemathesis.ts'
 
-/** It does not end, so nothing that reads whole answers can call it. */
+/** It never ends, so it cannot be called by a client that reads whole responses. */
 const STREAM = 'followStream'
 
 await describeWith(['schemathesis'], 'requests made up from the documents', ({ schemathesis }) => {
@@ -16,7 +16,7 @@ await describeWith(['schemathesis'], 'requests made up from the documents', ({ s
 
   beforeAll(async () => {
     directory = await ownDirectory()
-    // Each call is tried with a wrong key too, which is a 401 as long as that is not limited.
+    // Each call is also tried with a wrong key, which gives a 401 until attempts are limited.
     service = await startEmbedded(directory, { ...operatorEnv(), RATE_LIMIT_AUTH: 'off' })
     operator = await signIn(service.adminUrl)
     const { key } = await operator.createKey()
@@ -43,19 +43,19 @@ await describeWith(['schemathesis'], 'requests made up from the documents', ({ s
     expect(output).toContain('No issues found')
   }
 
-  /** Or most of the answers were a 401, which is documented for nearly every call. */
+  /** Otherwise most responses would be a 401, which is documented for nearly every call. */
   async function expectStillGood(headers: Record<string, string>): Promise<void> {
     const answer = await fetch(`${service.adminUrl}/api/v1/devices`, { headers })
     expect(answer.status).toBe(200)
   }
 
-  test('the ingest API answers as documented', async () => {
+  test('the ingest API responds as documented', async () => {
     const { key } = await operator.createKey({ scopes: ['positions:write', 'positions:import'] })
     const secret = { scheme: 'apiKey', kind: 'bearer', value: key } as const
     await expectNoFaults(runSchemathesis(service.ingestUrl, { folder, secret }))
   })
 
-  test('the admin API answers a key as documented', async () => {
+  test('the admin API responds to a key as documented', async () => {
     const { key } = await operator.createKey({ scopes: ['admin'] })
     const secret = { scheme: 'apiKey', kind: 'bearer', value: key } as const
     // The omitted calls would end the calling key; the session below makes them.
@@ -64,7 +64,7 @@ await describeWith(['schemathesis'], 'requests made up from the documents', ({ s
     await expectStillGood({ Authorization: `Bearer ${key}` })
   })
 
-  test('the admin API answers an operator as documented', async () => {
+  test('the admin API responds to an operator as documented', async () => {
     const secret = { scheme: 'session', kind: 'api_key', value: operator.session } as const
     const headers = { 'X-Requested-With': 'console' }
     // The omitted calls would end the session; the key above makes those of operators.

@@ -5,12 +5,13 @@ import { join } from 'node:path'
 
 const START = 'import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())'
 
-/** Requests per call; some more are made up from its edges alone. */
+/** Requests per call, plus some generated from its edge cases alone. */
 const EXAMPLES = process.env['SCHEMATHESIS_EXAMPLES'] ?? '100'
 
 /**
- * Runs Schemathesis against the document that an API serves. Gives what it prints, which names each
- * fault with a curl line and the seed. `secret` is sent as the security scheme of the document says.
+ * Runs Schemathesis against the document served by an API. Returns its output, which lists each
+ * failure with a curl command and the seed. `secret` is sent according to the document's security
+ * scheme.
  */
 export async function runSchemathesis(
   url: string,
@@ -20,7 +21,7 @@ export async function runSchemathesis(
     headers = {},
     leaveOut = [],
   }: {
-    /** Where it is installed. */
+    /** The installation folder. */
     folder: string
     secret: { readonly scheme: string; readonly kind: 'bearer' | 'api_key'; readonly value: string }
     headers?: Readonly<Record<string, string>>
@@ -31,7 +32,7 @@ export async function runSchemathesis(
   const directory = await mkdtemp(join(tmpdir(), 'gps-schemathesis-'))
   const config = join(directory, 'schemathesis.toml')
   const settings = await readFile(new URL('./schemathesis.toml', import.meta.url), 'utf8')
-  // Passed through the environment: arguments of processes can be seen by everybody on a machine.
+  // Passed through the environment: every user of a machine can see process arguments.
   const auth = `[auth.openapi.${secret.scheme}]\n${secret.kind} = "\${GPS_SECRET}"\n`
   await writeFile(config, `${settings}\n${auth}`)
   try {

@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 let project: string
 
-/** A project of one source and one schema, built by our own script. */
+/** A project with one source and one schema, built by our script. */
 beforeEach(async () => {
   project = await ownDirectory()
   const copied = ['package.json', 'package-lock.json']
@@ -38,7 +38,7 @@ const read = (file: string) => readFileSync(inProject(file), 'utf8')
 const build = () => promisify(execFile)('node', ['scripts/build.mjs'], { cwd: project })
 const made = (part: string) => statSync(inProject(`${part}/.made-from`)).mtimeMs
 
-test('a changed source or schema is built again, and nothing else is', async () => {
+test('only a changed source or schema is rebuilt', async () => {
   await build()
   expect(read('dist/schemas/answer.js')).toContain('answer = 1')
   const built = made('dist')
@@ -50,7 +50,7 @@ test('a changed source or schema is built again, and nothing else is', async () 
   expect(read('dist/schemas/answer.js')).toContain('answer = 2')
 })
 
-test('sources that do not compile leave what was built before', async () => {
+test('sources that do not compile leave the previous build', async () => {
   await build()
   write('schemas/answer.ts', 'export const answer = \n')
   await expect(build()).rejects.toThrow('schemas/answer.ts does not compile')
@@ -73,7 +73,7 @@ describe('a project with a console', () => {
     for (const file of ['console/vite.config.mjs', 'console/theme.js', 'console/icons']) {
       cpSync(join(root, file), inProject(file), { recursive: true })
     }
-    // The project has none of the libraries whose parts this leaves out.
+    // The project has none of the libraries from which this omits parts.
     write(
       'console/unused-modules.mjs',
       `export const withoutUnusedModules = () => ({ name: 'none' })`,
@@ -83,7 +83,7 @@ describe('a project with a console', () => {
     write('console/main.css', 'p { color: red }\n')
   })
 
-  test('the console is built with names that tell its content, and compressed', async () => {
+  test('the console is built with content-hashed names, and compressed', async () => {
     await build()
     expect(page().script).toContain('first')
     expect(page().names).toContainEqual(expect.stringMatching(/^index-[\w-]{8}\.js$/))
@@ -118,7 +118,7 @@ describe('a project with a console', () => {
     expect(read('dist/console/map/world.pmtiles')).toBe('the world')
   })
 
-  test('a console that cannot be built leaves the one before', async () => {
+  test('a console that cannot be built leaves the previous one', async () => {
     await build()
     write('console/main.tsx', 'const = ')
     await expect(build()).rejects.toThrow('do not compile')

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
 
-/** The words of the command by which the script runs a program. */
+/** The words of the command with which the script runs a program. */
 async function started(...args: string[]): Promise<string[]> {
   const folder = await ownDirectory()
   const stub = join(folder, 'node')
@@ -29,26 +29,26 @@ test.each([
   ['embedded', 'start'],
   ['ingest-api', 'start:ingest-api'],
   ['projector', 'start:projector'],
-])('the image runs %s with the options of Node that `npm run %s` has', async (program, script) => {
+])('the image runs %s with the same Node options as `npm run %s`', async (program, script) => {
   const [, ...words] = (scripts[script] ?? '').split(' ')
   const options = words.filter((word) => word.startsWith('--'))
   expect(await started(program)).toEqual([...options, `dist/${program}/main.js`])
 })
 
-test('a command of operators gets its arguments as they are', async () => {
+test("an operators' command gets its arguments unchanged", async () => {
   const args = ['--email', 'a b@example.org']
   const words = await started('commands/set-password', ...args)
   expect(words).toEqual(['dist/commands/set-password/main.js', ...args])
 })
 
-test('the heaps of both threads fit the memory that the guide to a small server asks for', () => {
+test('the heaps of both threads fit the memory required in the guide to a small server', () => {
   const [, heapMb] = /--max-old-space-size=(\d+) /.exec(scripts['start'] ?? '') ?? []
   const [, gigabytes] = /with (\d+) GB of memory/.exec(read('docs/small-server.md')) ?? []
-  // Beside the heaps: their young objects, buffers, caches, and the rest of the machine.
+  // Besides the heaps: young objects, buffers, caches, and the rest of the machine.
   expect(2 * Number(heapMb) + 800).toBeLessThanOrEqual(Number(gigabytes) * 1_000)
 })
 
-test('options of Node are stated in package.json alone', () => {
+test('only package.json has options for Node', () => {
   expect(scripts['start:ingest-api']).toContain('--max-old-space-size=1024 ')
   for (const file of ['Dockerfile', 'docker-compose.yml']) {
     expect(read(file)).not.toMatch(/space-size|pool-size|pretenuring/)

@@ -11,7 +11,7 @@ const script = join(root, 'scripts/test.mjs')
 test.each([
   ['', 1],
   ['--maxWorkers=2', 2],
-])('npm test -- console %s tests this many files at a time: %i', async (option, maxWorkers) => {
+])('npm test -- console %s runs this many files at a time: %i', async (option, maxWorkers) => {
   const args = option === '' ? [] : [option]
   const { stdout } = await promisify(execFile)('node', [script, 'console', '--showConfig', ...args])
   const { globalConfig } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {

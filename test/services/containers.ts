@@ -4,7 +4,7 @@ import { startGuard } from './guard.ts'
 import { untilItAnswers, type OwnServer } from './own-server.ts'
 import { dataFolder } from './test-run.ts'
 
-// Its reaper is one more image to pull, and the guard does the same.
+// Its reaper would be another image to pull, and the guard does the same.
 process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true'
 
 /** Where published ports of containers are reached; undefined when no Docker daemon answers. */
@@ -16,7 +16,7 @@ export async function containerHost(): Promise<string | undefined> {
   }
 }
 
-/** Starts a container on a port of the host; undefined when the image is not to be had. */
+/** Starts a container on a port of the host; undefined if the image is unavailable. */
 export async function startContainer({
   image,
   port,

@@ -25,14 +25,14 @@ import { startSchemaRegistry } from './schema-registry-server.ts'
 import { kafka, mongodb, schemaRegistry, type Shared } from './shared-servers.ts'
 import { noteSkipped, runFolder } from './test-run.ts'
 
-/** The access that a suite gets to each service it requests. */
+/** A suite's access to each service it requests. */
 export type Services = {
   readonly kafka: { readonly brokers: string[]; readonly topicPrefix: string }
   readonly schemaRegistry: { readonly url: string }
   readonly mongodb: { readonly url: string; readonly database: string }
   /** Starts brokers that only this suite uses, and may kill. */
   readonly ownKafka: typeof startKafka
-  /** Starts three brokers that replicate to each other, each of which may be killed. */
+  /** Starts three replicating brokers, each of which may be killed. */
   readonly ownKafkaCluster: typeof startKafkaCluster
   readonly ownSchemaRegistry: typeof startSchemaRegistry
   readonly ownMongodb: typeof startMongodb
@@ -53,9 +53,10 @@ export type Services = {
 
 /**
  * A `describe` whose tests use real servers: started once by the first suite that asks, shared by
- * all, stopped at the end of the run. Topic prefix and database are this suite's own. Where a
- * server is not to be had the suite is left out, which the end of the run says in one line; with
- * REQUIRE_SERVICES=1 it fails, and in `npm test` always. Await it at the top level of the test file.
+ * all, stopped at the end of the run. Topic prefix and database are this suite's own. If a server
+ * is unavailable the suite is skipped, which a line at the end of the run reports; with
+ * REQUIRE_SERVICES=1, and always in `npm test`, it fails. Await it at the top level of the test
+ * file.
  */
 export async function describeWith<Name extends keyof Services>(
   names: readonly Name[],
@@ -99,7 +100,7 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
     fetched('Kubernetes schemas', async () => ({ pythonPath: await kubernetesSchemas() })),
 }
 
-/** Whether a server of one's own could be started here, from an image or from its program. */
+/** Whether a dedicated server can be started here, from an image or its program. */
 async function startable<Start>(
   name: string,
   start: Start,

@@ -1,8 +1,7 @@
-// node guard.mjs OWNER_PID FOLDER process COMMAND ARGUMENT...
-// node guard.mjs OWNER_PID FOLDER container ID
-// Watches over a server on behalf of the test run that owns it, and ends it when that run is gone,
-// however it ended: nothing is left behind by an interrupted run. FOLDER is then removed.
-// SIGTERM lets the server stop, SIGUSR2 kills it; a container is removed by either.
+// node guard.mjs OWNER_PID FOLDER process COMMAND ARGUMENT... node guard.mjs OWNER_PID FOLDER
+// container ID Watches a server for the test run that owns it, and stops it when that run has
+// ended, for whatever reason, so that an interrupted run leaves nothing behind. FOLDER is then
+// removed. SIGTERM lets the server stop, SIGUSR2 kills it; a container is removed by either.
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { clearInterval, setInterval } from 'node:timers'

@@ -3,10 +3,10 @@ import { closeSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { ownerPid, runFolder } from './test-run.ts'
 
-/** Watches over one server, which then ends with the test run at the latest. */
+/** Watches one server, which is stopped with the test run at the latest. */
 export type Guard = {
   readonly pid: number
-  /** Resolves when the server has ended and so has the guard. */
+  /** Resolves when both server and guard have ended. */
   readonly ended: Promise<void>
   readonly isEnded: () => boolean
   /** Ends the server as a power cut would. */
@@ -24,7 +24,7 @@ export function startGuard(
   const child = spawn(
     process.execPath,
     [script, String(ownerPid()), runFolder(), ...what],
-    // A session of its own: what ends a worker or is typed at the terminal does not reach it.
+    // A separate session: signals that end a worker or come from the terminal do not reach it.
     { detached: true, stdio: ['ignore', log, log] },
   )
   closeSync(log)

@@ -3,7 +3,7 @@ import { freePort, startProcess, type OwnServer } from './own-server.ts'
 
 export type KafkaCluster = {
   readonly brokers: string[]
-  /** By number; each keeps its port and its data when it is killed and started again. */
+  /** By number; each keeps its port and data when killed and restarted. */
   readonly nodes: readonly OwnServer[]
   kill(): Promise<void>
 }
@@ -15,7 +15,8 @@ const CLUSTER_SETTINGS = {
   'default.replication.factor': '3',
   'offsets.topic.replication.factor': '3',
   'transaction.state.log.replication.factor': '3',
-  // A broker that died silently is noticed after this; with Kafka's own 9 s, recovery takes as long.
+  // A silently dead broker is detected after this time; with Kafka's default of 9 s, recovery takes
+  // as long.
   'broker.session.timeout.ms': '3000',
   'broker.heartbeat.interval.ms': '500',
 }

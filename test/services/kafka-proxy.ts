@@ -1,20 +1,23 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** Stands between clients and a broker that advertises it, and understands just enough of both. */
+/** A proxy between clients and a broker that advertises it; parses just enough of the protocol. */
 export type KafkaProxy = {
   readonly port: number
-  /** Where what comes in is forwarded to; set before the first client comes. */
+  /** The forwarding target; set before the first client connects. */
   forwardTo(port: number): void
   /**
-   * Among each `every` produce requests from now on, one loses its answer: the broker processes the
-   * request and answers, and then the client's connection ends without that answer.
+   * From now on, one of every `every` produce requests loses its response: the broker processes the
+   * request, but the client's connection closes without the response.
    */
   loseAnswers(options: { every: number; times: number }): void
-  /** The next requests of that kind (Kafka's API key) end the connection, and reach nobody. */
+  /**
+   * The next requests of that kind (Kafka's API key) close the connection and never reach the
+   * broker.
+   */
   swallow(api: number, times: number): void
-  /** How many answers have been lost. */
+  /** The number of lost responses. */
   lost(): number
-  /** Drops all bytes and ends no connection: a network that swallows. */
+  /** Drops all bytes without closing connections, like a network black hole. */
   freeze(): void
   thaw(): void
   close(): Promise<void>
@@ -102,7 +105,7 @@ export async function kafkaProxy(): Promise<KafkaProxy> {
   }
 }
 
-/** Requests and answers are a length in four bytes and that many bytes of content. */
+/** Requests and responses are a four-byte length followed by that many bytes. */
 function byFrame(onFrame: (frame: Buffer) => void): (data: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0)
   return (data) => {

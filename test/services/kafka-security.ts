@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** The one user that a secured broker knows, and the certificate that its clients have to trust. */
+/** A secured broker's only user, and the certificate that its clients must trust. */
 export type KafkaSecurity = {
   readonly username: string
   readonly password: string
@@ -14,7 +14,7 @@ export type KafkaSecurity = {
   readonly keyStoreFile: string
 }
 
-/** A certificate for 127.0.0.1 that signs itself, made with openssl in `folder`. */
+/** A self-signed certificate for 127.0.0.1, created with openssl in `folder`. */
 export async function makeKafkaSecurity(folder: string): Promise<KafkaSecurity> {
   const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
   await promisify(execFile)('openssl', [
@@ -54,7 +54,7 @@ export function securedSettings(
   }
 }
 
-/** The arguments by which a new broker's storage learns its SCRAM user. */
+/** The arguments that add the SCRAM user to a new broker's storage. */
 export function scramUsers({ username, password }: KafkaSecurity): string[] {
   return ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
     '--add-scram',

@@ -12,15 +12,15 @@ import { scramUsers, securedSettings, type KafkaSecurity } from './kafka-securit
 import { KAFKA_VERSION, kafkaJars, provide } from './programs.ts'
 
 /**
- * Starts one broker (KRaft), about 8 s. It creates no topic that nobody created explicitly. With an
- * `advertisedPort` clients go there after their first question: to a proxy that is there already.
+ * Starts one broker (KRaft), about 8 s. It does not auto-create topics. With an `advertisedPort`,
+ * clients connect there after their first request: to an existing proxy.
  */
 export async function startKafka(
   options: ServerOptions & {
     readonly advertisedPort?: number
-    /** Takes only clients that speak TLS and sign in. Always a process, never a container. */
+    /** Accepts only clients that use TLS and sign in. Always a process, never a container. */
     readonly secured?: KafkaSecurity
-    /** Runs as Kafka's own start script would, to be measured; by default it starts sooner. */
+    /** Runs as with Kafka's start script, for measurements; by default it starts faster. */
     readonly isMeasured?: boolean
   } = {},
 ): Promise<OwnServer & { brokers: string[] }> {
@@ -60,7 +60,7 @@ export async function startKafka(
   return Object.assign(server, { brokers })
 }
 
-/** Options that start it in half the time, but with longer pauses. */
+/** Options that halve the start-up time, but cause longer pauses. */
 const QUICK_JVM = ['-Xmx512m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 /** The settings of `kafka-server-start.sh`. */
@@ -80,9 +80,9 @@ type Node = {
   readonly jvm?: readonly string[]
 }
 
-/** How to start a node on `dataDir`, whose storage is formatted when it is new. */
+/** How to start a node on `dataDir`, formatting new storage. */
 export async function formatted(node: Node): Promise<{ command: string; args: string[] }> {
-  // The path that does not change from one copy of the project to another: an archive is of one path.
+  // A path that is the same in every copy of the project, because an archive is bound to its path.
   const classes = ['-cp', join(realpathSync(await kafkaJars()), '*')]
   const folder = await provide(`kafka-${KAFKA_VERSION}-classes`, (folder) =>
     archiveClasses(join(folder, ARCHIVE), classes).catch(() => undefined),
@@ -94,7 +94,7 @@ export async function formatted(node: Node): Promise<{ command: string; args: st
 
 const ARCHIVE = 'classes.jsa'
 
-/** Keeps the classes that a broker loads as Java has them in memory: from then on one starts with half the work. */
+/** Archives the classes that a broker loads (Java CDS), which halves the work of later starts. */
 async function archiveClasses(archive: string, classes: readonly string[]): Promise<void> {
   const dataDir = `${archive}.broker`
   mkdirSync(dataDir)
@@ -144,7 +144,7 @@ export const SETTINGS = {
   'transaction.state.log.replication.factor': '1',
   'transaction.state.log.min.isr': '1',
   'group.initial.rebalance.delay.ms': '0',
-  // A suite that waits for a dead member's partitions need not wait for the default of 6 s.
+  // So that a suite waiting for a dead member's partitions need not wait for the default 6 s.
   'group.min.session.timeout.ms': '1000',
 }
 
@@ -162,7 +162,7 @@ function processSettings(own: {
   }
 }
 
-/** The image takes a setting `a.b` as `KAFKA_A_B`. */
+/** The image reads a setting `a.b` from `KAFKA_A_B`. */
 function containerEnvironment(brokers: readonly string[]): Record<string, string> {
   const settings = {
     ...SETTINGS,

@@ -25,14 +25,14 @@ export async function startMongodb(
   return Object.assign(await startOwn(options, { port, url }), { url })
 }
 
-/** A user's name is that of its database; `actions`: what it may do there besides its roles. */
+/** A user has the name of its database; `actions` are its permissions there besides its roles. */
 export type DatabaseUser = {
   readonly name: string
   readonly roles: readonly string[]
   readonly actions?: readonly string[]
 }
 
-/** Starts a server on which nobody may do anything but these users, each in its own database. */
+/** Starts a server with access for only these users, each in their own database. */
 export async function startMongodbWithUsers(
   users: readonly DatabaseUser[],
 ): Promise<OwnServer & { urlOf(name: string): string }> {
@@ -81,7 +81,7 @@ async function mongodbAnswers(url: string): Promise<void> {
   try {
     await client.db('admin').command({ ping: 1 })
   } catch (error) {
-    // That it asks for a user is an answer too.
+    // A request for credentials is a response too.
     if (!(error instanceof MongoServerError)) throw error
   } finally {
     await client.close()

@@ -6,7 +6,7 @@ import { eventually } from '../eventually.ts'
 import { startGuard } from './guard.ts'
 import { dataFolder } from './test-run.ts'
 
-/** A server that may die and come back on the same port with what it had kept. */
+/** A server that may die and come back on the same port with its data. */
 export type OwnServer = {
   /** As a power cut would. */
   kill(): Promise<void>
@@ -19,17 +19,17 @@ export type OwnServer = {
 }
 
 export type ServerOptions = {
-  /** Where it keeps its data; a fresh folder when not given. In a container it keeps them itself. */
+  /** The data folder; by default a new one. In a container, data stays in the container. */
   readonly dataDir?: string
-  /** On loopback; a free one when not given. */
+  /** On loopback; by default a free port. */
   readonly port?: number
 }
 
-/** How to start one program, created again for each start. */
+/** How to start one program; recreated for each start. */
 export type Launch = {
   readonly command: string
   readonly args: readonly string[]
-  /** Resolves when the server does its work. */
+  /** Resolves when the server works. */
   readonly answers: () => Promise<unknown>
 }
 
@@ -65,7 +65,7 @@ export async function startProcess(
   }
 }
 
-/** Resolves when `answers` does; rejects immediately when the server has ended instead. */
+/** Resolves when `answers` does; rejects immediately if the server ends first. */
 export async function untilItAnswers(
   answers: () => Promise<unknown>,
   isEnded: () => boolean,
@@ -90,9 +90,9 @@ const sliceStart = FIRST_PORT + (process.pid % SLICES) * SLICE
 let next = randomInt(SLICE)
 
 /**
- * A port on loopback that was free a moment ago, and that no recent call gave. Not one of those that
- * Linux gives to connections and servers that ask for any: until a server has started, or while it is
- * away, they would take it.
+ * A port on loopback that was free a moment ago and that no recent call returned. It is outside the
+ * range that Linux assigns to connections and to servers on port 0, which could take it before a
+ * server starts or while it is down.
  */
 export async function freePort(): Promise<number> {
   const port = sliceStart + next

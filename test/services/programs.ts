@@ -75,15 +75,12 @@ from secantus.cli import main
 sys.exit(main())`
   return ({ port, dataDir }) => ({
     command: 'python3',
-    // Alone, as mongod starts without options: it keeps no log for members of a replica set.
+    // Standalone, like mongod without options: without a replica set's oplog.
     args: ['-c', start, '--standalone', '--port', String(port), '--storage-path', dataDir],
   })
 }
 
-/**
- * The generator of clients from OpenAPI documents, from Maven Central, and the imports of its
- * Python clients.
- */
+/** The OpenAPI client generator, from Maven Central, and the imports of its Python clients. */
 export async function openapiGenerator(): Promise<{ jar: string; pythonPath: string }> {
   await Promise.all([run('go', ['version']), run('java', ['-version']), run('python3', ['-V'])])
   const folder = await provide(`openapi-generator-${OPENAPI_GENERATOR_VERSION}`, async (folder) => {
@@ -98,7 +95,7 @@ export async function openapiGenerator(): Promise<{ jar: string; pythonPath: str
   return { jar, pythonPath: join(folder, 'python') }
 }
 
-/** The import path of the schemas of Kubernetes' API and of their checker, from PyPI. */
+/** The import path of the Kubernetes API's schemas and their validator, from PyPI. */
 export function kubernetesSchemas(): Promise<string> {
   return provide(`kubernetes-validate-${KUBERNETES_VALIDATE_VERSION}`, async (folder) => {
     const install = ['-m', 'pip', 'install', '-q', '--target', folder]
@@ -106,7 +103,7 @@ export function kubernetesSchemas(): Promise<string> {
   })
 }
 
-/** The import path of Jinja, the templates of Home Assistant, from PyPI. */
+/** The import path of Jinja, Home Assistant's template engine, from PyPI. */
 export function jinjaTemplates(): Promise<string> {
   return provide(`jinja-${JINJA_VERSION}`, async (folder) => {
     const install = ['-m', 'pip', 'install', '-q', '--target', folder]
@@ -175,8 +172,8 @@ export function schemathesis(): Promise<string> {
 }
 
 /**
- * Made once and kept. Two runs that make it at the same time each make their own; the first that is
- * done stays, and a folder is only ever there whole.
+ * Created once and kept. Concurrent runs each create a copy; the first to finish wins, and a folder
+ * appears only when complete.
  */
 export async function provide(
   name: string,

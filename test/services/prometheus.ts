@@ -6,12 +6,12 @@ import { dataFolder } from './test-run.ts'
 export type Prometheus = {
   /** The names of the alerts that fire now, sorted, each once. */
   firing(): Promise<string[]>
-  /** The answer to an instant query: the labels of each series, with its value. */
+  /** The result of an instant query: the labels and value of each series. */
   query(expression: string): Promise<{ metric: Record<string, string>; value: number }[]>
   kill(): Promise<void>
 }
 
-/** Starts a Prometheus of its own that scrapes `targets` (host:port) every second. */
+/** Starts a dedicated Prometheus that scrapes `targets` (host:port) every second. */
 export async function startPrometheus({
   targets,
   rules,

@@ -3,7 +3,7 @@ import { containerHost, startContainer } from './containers.ts'
 import { freePort, startProcess, type OwnServer, type ServerOptions } from './own-server.ts'
 import { APICURIO_VERSION, apicurio } from './programs.ts'
 
-/** Starts a registry with Confluent's API, about 10 s. It keeps its schemas in memory only. */
+/** Starts a registry with Confluent's API, about 10 s. It stores schemas only in memory. */
 export async function startSchemaRegistry(
   options: ServerOptions = {},
 ): Promise<OwnServer & { url: string }> {

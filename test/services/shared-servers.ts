@@ -6,12 +6,12 @@ import { startMongodb } from './mongodb-server.ts'
 import { startSchemaRegistry } from './schema-registry-server.ts'
 import { runFolder } from './test-run.ts'
 
-/** The address of a server that all suites of the run share, or the reason why there is none. */
+/** The address of the server shared by all suites of the run, or the reason why there is none. */
 export type Shared<Address> =
   | { readonly kind: 'running'; readonly address: Address }
   | { readonly kind: 'unavailable'; readonly reason: string }
 
-/** A broker: TEST_KAFKA_BROKERS, or one of our own. */
+/** A broker: TEST_KAFKA_BROKERS, or one that the run starts. */
 export function kafka(): Promise<Shared<string[]>> {
   const given = process.env['TEST_KAFKA_BROKERS']
   return shared('Kafka', given?.split(','), async () => {
@@ -20,7 +20,10 @@ export function kafka(): Promise<Shared<string[]>> {
   })
 }
 
-/** A schema registry's URL for Confluent clients: TEST_SCHEMA_REGISTRY_URL, or one of our own. */
+/**
+ * A schema registry's URL for Confluent clients: TEST_SCHEMA_REGISTRY_URL, or one that the run
+ * starts.
+ */
 export function schemaRegistry(): Promise<Shared<string>> {
   return shared('the schema registry', process.env['TEST_SCHEMA_REGISTRY_URL'], async () => {
     const server = await startSchemaRegistry()
@@ -28,7 +31,7 @@ export function schemaRegistry(): Promise<Shared<string>> {
   })
 }
 
-/** A MongoDB server's URL: TEST_MONGODB_URL, or one of our own. */
+/** A MongoDB server's URL: TEST_MONGODB_URL, or one that the run starts. */
 export function mongodb(): Promise<Shared<string>> {
   return shared('MongoDB', process.env['TEST_MONGODB_URL'], async () => {
     const server = await startMongodb()
@@ -52,7 +55,7 @@ async function shared<Address>(
     writeFileSync(`${file}.new`, JSON.stringify(server))
     renameSync(`${file}.new`, file)
   }
-  // Long, for the first time everything is fetched.
+  // Long, because the first run downloads everything.
   await eventually(() => existsSync(file), { withinMs: 900_000, everyMs: 50 })
   return JSON.parse(readFileSync(file, 'utf8')) as Shared<Address>
 }

@@ -1,5 +1,5 @@
-// State of one run of jest: a folder that its workers share, where the first suite that
-// needs a server notes what it started and where suites note what they had to leave out.
+// State of one run of jest: a folder that its workers share, where the first suite that needs a
+// server records what it started, and skipped suites are recorded.
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export function beginTestRun() {
   process.env[OWNER] = String(process.pid)
 }
 
-/** Called once, after every suite: stops what was started, then says what was not tested. */
+/** Called once, after every suite: stops the servers, then reports the skipped suites. */
 export async function endTestRun() {
   const folder = process.env[FOLDER]
   const entries = readdirSync(folder)
@@ -33,7 +33,7 @@ export async function endTestRun() {
 async function stop({ guardPid: pid }) {
   if (pid === undefined) return
   try {
-    // A shared server's data are thrown away anyway.
+    // A shared server's data is discarded anyway.
     process.kill(pid, 'SIGUSR2')
     const deadline = Date.now() + 10_000
     while (Date.now() < deadline) {

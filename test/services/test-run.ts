@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 
-/** The process that no server outlives: jest's own, whichever worker started the server. */
+/**
+ * The process that no server outlives: jest's main process, whichever worker started the server.
+ */
 export function ownerPid(): number {
   return Number(process.env['TEST_SERVICES_OWNER'])
 }
@@ -25,7 +27,7 @@ export function dataFolder(server: string): string {
   return folder
 }
 
-/** Notes a suite that this run does not test, for the line at its end. */
+/** Records a suite that this run skips, for the line at its end. */
 export function noteSkipped(suite: string, reason: string): void {
   writeFileSync(
     join(runFolder(), `${randomUUID()}.skipped.json`),

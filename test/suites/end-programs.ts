@@ -1,5 +1,5 @@
 import { afterAll } from '@jest/globals'
 import { endPrograms } from '../running-programs.ts'
 
-// Also a program whose start a test has given up ends with the test's file.
+// A program whose start a test has abandoned also ends with the test file.
 afterAll(endPrograms)

@@ -1,6 +1,6 @@
 /**
- * All suites, one project each: `npm test -- NAME` selects one, `npm test` the first (`scripts/test.mjs`).
- * A file's name or folder says which suite it belongs to.
+ * All suites, one project each: `npm test -- NAME` selects one, `npm test` the first
+ * (`scripts/test.mjs`). A file's name or folder determines its suite.
  */
 const common = {
   rootDir: '.',
@@ -21,13 +21,13 @@ const withServers = {
 export default {
   rootDir: '../..',
   testSequencer: '<rootDir>/test/suites/slowest-first.mjs',
-  // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
+  // Much of the time is spent waiting for the disk, a time limit or a program's start.
   maxWorkers: 3,
-  // A worker keeps the modules of all its files, and takes seconds to free them on a busy machine.
+  // A worker holds the modules of all its files, and takes seconds to free them on a busy machine.
   workerIdleMemoryLimit: '800MB',
-  // A worker that takes longer to end has something open, on a slow machine too.
+  // A worker that takes longer to end has open resources, even on a slow machine.
   workerGracefulExitTimeout: 60_000,
-  // Long, for a machine that does other things too, and still short enough to notice a hang.
+  // Long enough for a busy machine, and short enough to notice a hang.
   testTimeout: 300_000,
   projects: [
     {
@@ -75,7 +75,7 @@ export default {
     },
     {
       ...withServers,
-      // Requests made up from the OpenAPI documents.
+      // Requests generated from the OpenAPI documents.
       displayName: 'schemathesis',
       testMatch: ['<rootDir>/test/schemathesis/**/*.test.ts'],
     },

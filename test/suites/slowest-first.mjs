@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 
 const { default: Sequencer } = createRequire(import.meta.url)('@jest/test-sequencer')
 
-/** The files that take longest of their suites, and folders of tests that start programs. */
+/** The longest-running files of their suites, and folders of tests that start programs. */
 const SLOW = [
   'store/mongo/contract.services',
   'store/sqlite/sqlite-store.test',
@@ -17,7 +17,7 @@ const SLOW = [
   'commands/',
 ]
 
-/** Where nothing has been run before, as in CI, the files that take longest do not come last. */
+/** Without timings from earlier runs, as in CI, the longest-running files do not come last. */
 export default class SlowestFirst extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests)

@@ -1,9 +1,9 @@
 import { javascript } from '../../scripts/javascript.mjs'
 
 /**
- * Globals that no test replaces, unlike those of time. Jest's sandbox answers each look-up of a global through an
- * interceptor, which takes a microsecond, for `undefined` too: `Math.sin` is a hundred times slower than it is. A
- * constant of the module costs nothing.
+ * Globals that no test replaces, unlike timers and clocks. Jest's sandbox looks up each global
+ * through an interceptor, which takes a microsecond, even for `undefined`: `Math.sin` becomes a
+ * hundred times slower. A module constant costs nothing.
  */
 const GLOBALS = [
   ...['undefined', 'NaN', 'Infinity', 'Math', 'JSON', 'Number', 'String', 'Symbol', 'Boolean'],
@@ -11,12 +11,12 @@ const GLOBALS = [
   ...['Buffer', 'Uint8Array', 'Uint16Array', 'Uint32Array', 'Float32Array', 'Float64Array'],
 ]
 
-/** Called by jest: the source as everywhere, after constants for the globals that it uses. */
+/** Called by jest: returns the usual transformed source, preceded by constants for its globals. */
 export default {
   process(text, file) {
     const { code } = javascript(text, file)
     const used = GLOBALS.filter((name) => isUsed(name, code) && !isDeclared(name, code))
-    // On the first line, so that all lines keep their numbers.
+    // On the first line, so that line numbers do not change.
     return { code: used.length === 0 ? code : `const { ${used.join(', ')} } = globalThis; ${code}` }
   },
 }

@@ -63,12 +63,12 @@ describe('finding devices by words', () => {
     expect(finds(text, deviceId)).toBe(false)
   })
 
-  test('the words may be in the name and in the id, but none is in both together', () => {
+  test('words may match in the name or the id, but not across both', () => {
     expect(finds('van 4711', 'dev-4711', 'Van Seven')).toBe(true)
     expect(finds('sevendev', 'dev-4711', 'Van Seven')).toBe(false)
   })
 
-  test('a whole word counts, a part of one does not', () => {
+  test('whole words count, parts do not', () => {
     expect([whole('van 7', 'van-07'), whole('van 7', 'van-17'), whole('an', 'van-7')]).toEqual([
       2, 1, 0,
     ])
@@ -82,7 +82,7 @@ describe('a quick look at a device', () => {
     fc.string({ unit: fc.constantFrom(...'aiksvAIKſKİıéÉe\u0301ßẞΣσςﬁ -_/(0127'), maxLength: 12 }),
   )
 
-  test('excludes no device that is found, and counts no whole word too few', () => {
+  test('excludes no matching device and misses no whole word', () => {
     fc.assert(
       fc.property(someText, someText, someText, fc.nat(12), (name, deviceId, other, begin) => {
         for (const text of [other, name.slice(begin), `${deviceId.slice(begin)} ${name}`]) {
@@ -109,7 +109,7 @@ describe('a quick look at a device', () => {
     ['😀', 'van-7', undefined],
     ['(', 'van-7', undefined],
     ['(', 'van (7', 1],
-  ])('for %s at %s counts %s words that may be whole', (text, deviceId, most) => {
+  ])('for %s at %s counts %s possible whole words', (text, deviceId, most) => {
     expect(quickLook(searchWords(text))(deviceId)).toBe(most)
   })
 })

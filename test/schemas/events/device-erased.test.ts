@@ -6,7 +6,7 @@ import { deviceKey } from '../../../schemas/events/position-reported.ts'
 import { deviceErased } from '../../samples.ts'
 import { anyIdentifier } from '../../any-text.ts'
 
-test('account and device can be read back from the key for any device id', () => {
+test('account and device can be parsed from the key for any device id', () => {
   fc.assert(
     fc.property(anyIdentifier, (deviceId) => {
       const event = deviceErased({ deviceId })
@@ -31,11 +31,11 @@ test.each([
   ['with an id that goes on', { eventId: `${deviceErased().eventId}\n` }],
   ['without a time', { erasedAt: undefined }],
   ['with a time that is none', { erasedAt: NaN }],
-])('an erasure %s is refused', (_what, changes) => {
+])('an erasure %s is rejected', (_what, changes) => {
   expect(() => decoded(changes)).toThrow(UndecodableEventError)
 })
 
-test('an account with a slash is refused, because it could not be separated from its device', () => {
+test('an account with a slash is rejected, because it could not be separated from its device', () => {
   expect(() => checkDeviceErased(deviceErased({ accountId: 'a/b' }))).toThrow('accountId')
 })
 

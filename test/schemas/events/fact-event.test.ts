@@ -3,11 +3,11 @@ import { UndecodableEventError } from '../../../schemas/events/event-fields.ts'
 import { decodeFact, encodeFact } from '../../../schemas/events/fact-event.ts'
 import { factsOfAllTypes } from '../facts-samples.ts'
 
-test('a fact that is written and read again is the same', () => {
+test('a fact survives writing and reading unchanged', () => {
   for (const fact of factsOfAllTypes()) expect(decodeFact(encodeFact(fact))).toEqual(fact)
 })
 
-test('a fact is written with its times as texts, as the API shows it', () => {
+test('a fact is written with times as text, as in the API', () => {
   const written = JSON.parse(encodeFact(factsOfAllTypes()[4]!)) as object
   expect(written).toMatchObject({
     accountId: 'acc-1',
@@ -19,7 +19,7 @@ test('a fact is written with its times as texts, as the API shows it', () => {
   })
 })
 
-test('fields of later versions are kept, and do no harm', () => {
+test('unknown fields of later versions are preserved', () => {
   const [fact] = factsOfAllTypes()
   const json = JSON.stringify({ ...(JSON.parse(encodeFact(fact!)) as object), colour: 'red' })
   expect(decodeFact(json)).toMatchObject(fact!)
@@ -36,7 +36,7 @@ test.each(['id', 'type', 'sequence', 'accountId', 'deviceId', 'at', 'decidedAt',
   },
 )
 
-test('what is no JSON object, or has a damaged position, cannot be read', () => {
+test('a value that is not a JSON object, or has a damaged position, cannot be read', () => {
   const [fact] = factsOfAllTypes()
   const fields = JSON.parse(encodeFact(fact!)) as object
   for (const text of ['', '[]', 'null', JSON.stringify({ ...fields, position: 3 })]) {

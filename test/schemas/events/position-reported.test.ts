@@ -9,7 +9,7 @@ import { positionReported, T0 } from '../../samples.ts'
 import { anyIdentifier, anyText } from '../../any-text.ts'
 
 describe('PositionReported as JSON', () => {
-  test('an event as JSON has times in ISO 8601 and no absent measurements', () => {
+  test('an event as JSON has ISO 8601 times and omits absent measurements', () => {
     const event = positionReported({ timestamp: T0, receivedAt: T0 + 1, speed: 2.5 })
     const written: unknown = JSON.parse(encodePositionReported(event))
     expect(written).toEqual({
@@ -74,7 +74,7 @@ describe('PositionReported as JSON', () => {
     )
   })
 
-  test('an event as JSON is read with attributes in the order of their names, and as imported if it is', () => {
+  test('an event as JSON is read with attributes sorted by name, and its imported flag', () => {
     const attributes = { odometer: 12.5, alarm: 'sos' }
     const event = positionReported({ attributes, imported: true })
     const read = decodePositionReported(encodePositionReported(event))
@@ -113,7 +113,7 @@ describe('PositionReported as JSON', () => {
     ['with an attribute called __proto__', changed({ attributes: JSON.parse('{"__proto__":1}') })],
     ['of after the year 9999', changed({ timestamp: '9999-12-31T23:59:59-12:00' })],
     ['of before 1970', changed({ receivedAt: '1969-12-31T23:59:59Z' })],
-  ])('an event as JSON is refused with a reason if the value is %s', (_what, json) => {
+  ])('an event as JSON is rejected with a reason if the value is %s', (_what, json) => {
     expect(() => decodePositionReported(json)).toThrow(UndecodableEventError)
   })
 })

@@ -9,7 +9,7 @@ const report = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 const context = { accountId: 'acc-1', idempotencyKey: undefined, receivedAt: T0 }
 
 describe('ids of records', () => {
-  test('a record’s id is a ULID with the report’s own time', () => {
+  test('a record’s id is a ULID with the report’s timestamp', () => {
     const id = recordIdFor({ ...report, timestamp: T0 }, context)
     expect(id).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
     expect(id.slice(0, 10)).toBe(ulid(T0, new Uint8Array(10)).slice(0, 10))
@@ -59,13 +59,13 @@ describe('ids of records', () => {
     )
   })
 
-  test('a record’s id does not depend on when a report with a time is received', () => {
+  test('a record’s id does not depend on the time of receipt if the report has a timestamp', () => {
     const timed = { ...report, timestamp: T0 }
     const later = { ...context, receivedAt: T0 + 86_400_000 }
     expect(recordIdFor(timed, later)).toBe(recordIdFor(timed, context))
   })
 
-  test('a record’s id is the same for one Idempotency-Key, even without a time', () => {
+  test('a record’s id is the same for the same Idempotency-Key, even without a timestamp', () => {
     const again = { ...context, idempotencyKey: 'k', receivedAt: T0 + 5 }
     const first = { ...context, idempotencyKey: 'k' }
     expect(recordIdFor(report, again)).toBe(recordIdFor(report, first))
@@ -99,7 +99,7 @@ describe('ids of records', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('a record’s id never mixes up texts of account, device and header', () => {
+  test('a record’s id keeps the texts of account, device and header apart', () => {
     const text = fc.string({ unit: fc.constantFrom('a', '"', ',', '\\', '/'), maxLength: 4 })
     const parts = fc.record({ accountId: text, deviceId: text, idempotencyKey: text })
     const id = ({ accountId, deviceId, idempotencyKey }: Record<string, string>) =>

@@ -11,7 +11,7 @@ import { reportRejected, T0 } from '../../samples.ts'
 import { anyText } from '../../any-text.ts'
 
 describe('ReportRejected as JSON', () => {
-  test('has its time in ISO 8601 and no absent fields', () => {
+  test('has its time in ISO 8601 and omits absent fields', () => {
     const event = reportRejected({ receivedAt: T0 + 1 })
     const written: unknown = JSON.parse(encodeReportRejected(event))
     expect(written).toEqual({ ...event, receivedAt: '2026-01-01T00:00:00.001Z' })
@@ -61,7 +61,7 @@ describe('ReportRejected as JSON', () => {
     ['that counts nothing', changed({ count: 0 })],
     ['that counts a part', changed({ count: 1.5 })],
     ['that counts in words', changed({ count: '2' })],
-  ])('is refused with a reason if the value is %s', (_what, json) => {
+  ])('is rejected with a reason if the value is %s', (_what, json) => {
     expect(() => decodeReportRejected(json)).toThrow(UndecodableEventError)
   })
 })

@@ -16,7 +16,7 @@ function held(state: 'taken' | 'released' | 'closed', by = ANA, note?: string) {
   return note === undefined ? handling : { ...handling, note }
 }
 
-test('an alarm that nobody has can be taken, and closed at once', () => {
+test('an unassigned alarm can be taken or closed directly', () => {
   for (const before of [undefined, held('released', BEN)]) {
     expect(after(before, 'take')).toEqual(held('taken'))
     expect(after(before, 'close', ANA, 'False alarm')).toEqual(held('closed', ANA, 'False alarm'))
@@ -24,7 +24,7 @@ test('an alarm that nobody has can be taken, and closed at once', () => {
   }
 })
 
-test('who has taken an alarm may give it back or close it; nobody else may', () => {
+test('only the operator who took an alarm may give it back or close it', () => {
   expect(after(held('taken'), 'release')).toEqual(held('released'))
   expect(after(held('taken'), 'close')).toEqual(held('closed'))
   for (const call of ['take', 'release', 'close'] as const) {
@@ -33,14 +33,14 @@ test('who has taken an alarm may give it back or close it; nobody else may', () 
   }
 })
 
-test('an admin releases what somebody else has, but neither takes nor closes it', () => {
+test("an admin can release another operator's alarm, but neither take nor close it", () => {
   expect(after(held('taken'), 'release', CHIEF)).toEqual(held('released', CHIEF))
   expect(after(held('closed'), 'release', CHIEF)).toEqual(held('released', CHIEF))
   expect(after(held('taken'), 'take', CHIEF)).toBe('refused')
   expect(after(held('taken'), 'close', CHIEF)).toBe('refused')
 })
 
-test('a repeated call changes nothing, but a new note replaces the one before', () => {
+test('a repeated call changes nothing, but a new note replaces the previous one', () => {
   expect(after(held('taken'), 'take')).toBe('unchanged')
   const closed = held('closed', ANA, 'False alarm')
   expect(after(closed, 'close', ANA, 'False alarm')).toBe('unchanged')
@@ -48,7 +48,7 @@ test('a repeated call changes nothing, but a new note replaces the one before', 
   expect(after(closed, 'close', ANA, 'Called back')).toEqual(held('closed', ANA, 'Called back'))
 })
 
-test('a closed alarm is opened again by releasing it, not by taking it', () => {
+test('a closed alarm is reopened by releasing it, not by taking it', () => {
   expect(after(held('closed'), 'take')).toBe('refused')
   expect(after(held('closed'), 'release')).toEqual(held('released'))
 })

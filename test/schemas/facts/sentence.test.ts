@@ -27,7 +27,7 @@ test.each([
   expect(factSentence(fact, 'Van 7')).toBe(sentence)
 })
 
-test('names in a sentence are parts of their own, so that a page can link them', () => {
+test('names in a sentence are separate parts, so that a page can link them', () => {
   const fact = { type: 'geofence.left', geofence: yard, seconds: 30 } as const
 
   expect(sentenceParts(fact, 'Van 7')).toEqual([
@@ -38,6 +38,6 @@ test('names in a sentence are parts of their own, so that a page can link them',
   ])
 })
 
-test('only an SOS asks for help, in any case of letters', () => {
+test('only an SOS asks for help, in any letter case', () => {
   expect(['sos', 'SOS', 'lowBattery', 'sosCancelled'].filter(isSos)).toEqual(['sos', 'SOS'])
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { typedAttributes, typedText } from '../../../schemas/formats/typed-attributes.ts'
 import { judgeAttributes } from '../../../schemas/report/attributes.ts'
 
-describe('a text under a name of the app’s own', () => {
+describe('a text under an app-specific name', () => {
   test.each<[string, number]>([
     ['-10.0', -10],
     ['-18.5', -18.5],
@@ -16,7 +16,7 @@ describe('a text under a name of the app’s own', () => {
     ['1e-7', 1e-7],
     ['123456789012345', 123456789012345],
     ['0.00123456789012345', 0.00123456789012345],
-  ])('%s is the number that it writes', (text, number) => {
+  ])('%s becomes the number that it denotes', (text, number) => {
     expect(typedText('temp1', text)).toBe(number)
   })
 
@@ -47,18 +47,18 @@ describe('a text under a name of the app’s own', () => {
 })
 
 describe('a known attribute', () => {
-  test('has its type, whatever it was sent as', () => {
+  test('gets its type, in whatever type it was sent', () => {
     const sent = { charging: 'off', fuel: '12.0', ignition: 1, motion: 'TRUE', rpm: ' 0800 ' }
     const typed = { charging: false, fuel: 12, ignition: true, motion: true, rpm: 800 }
     expect(typedAttributes(sent)).toEqual(typed)
   })
 
-  test('that cannot be of its type stays as it was sent', () => {
+  test('that cannot be converted to its type stays as sent', () => {
     const sent = { fuel: '12 l', hdop: true, ignition: 2, motion: 'perhaps', steps: '1e999' }
     expect(typedAttributes(sent)).toBe(sent)
   })
 
-  test('that is a text stays as it was sent, and so do all other names', () => {
+  test('that is a text stays as sent, as do all unknown names', () => {
     const sent = {
       alarm: '7',
       door: 'true',
@@ -71,7 +71,7 @@ describe('a known attribute', () => {
     expect(typedText('alarm', '7')).toBe('7')
   })
 
-  test('never makes attributes larger than an event may hold', () => {
+  test("never makes attributes exceed an event's limit", () => {
     const full = { rest: 'x'.repeat(256), steps: '1e20' }
     const sent = Object.fromEntries(
       [...'abcdefg'].map((name) => [name, 'x'.repeat(244)] as const).concat(Object.entries(full)),

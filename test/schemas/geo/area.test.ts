@@ -14,14 +14,14 @@ import type {
 import { ring } from './ring.ts'
 
 const { Geodesic } = geographiclib
-/** On the sphere of this service's distances, and on the ellipsoid. */
+/** On the sphere used for distances, and on the ellipsoid. */
 const sphere = new Geodesic.Geodesic(EARTH_RADIUS_METRES, 0)
 const metresOn = (geodesic: typeof sphere, a: Coordinates, b: Coordinates) =>
   geodesic.Inverse(a.latitude, a.longitude, b.latitude, b.longitude).s12 as number
 
 const POINTS_OF_EDGE = 100
 
-/** The least distance from points that lie densely on all edges. */
+/** The least distance from points spaced densely along all edges. */
 function metresFromEdges(rings: readonly PolygonRing[], place: Coordinates): number {
   const points = rings.flatMap((ring) => densified(ring, POINTS_OF_EDGE))
   return Math.min(
@@ -29,7 +29,7 @@ function metresFromEdges(rings: readonly PolygonRing[], place: Coordinates): num
   )
 }
 
-/** The ring with `positions` on each edge, straight in longitude and latitude. */
+/** The ring with `positions` interpolated on each edge, straight in longitude and latitude. */
 function densified(ring: PolygonRing, positions: number): LonLat[] {
   return ring.slice(1).flatMap((to, n) => {
     const from = ring[n] as LonLat
@@ -41,7 +41,7 @@ function densified(ring: PolygonRing, positions: number): LonLat[] {
   })
 }
 
-/** Rings around a middle, whose corners go once around it. */
+/** Rings whose corners go once around a middle. */
 const stars = fc
   .record({
     longitude: fc.double({ min: -180, max: 180, noNaN: true }),
@@ -71,7 +71,7 @@ const offsets = fc.tuple(
   fc.double({ min: -2, max: 2, noNaN: true }),
 )
 
-test('the distance to an edge is the least great-circle distance to its points, inside, outside and across 180°', () => {
+test('the distance to an edge is the least great-circle distance to its points, both inside and outside, and across 180°', () => {
   fc.assert(
     fc.property(stars, offsets, ({ ring, longitude, latitude, size }, [east, north]) => {
       const place = {
@@ -80,7 +80,7 @@ test('the distance to an edge is the least great-circle distance to its points, 
       }
       const expected = metresFromEdges([ring], place)
       const metres = only(polygon(ring)).metresFromEdge(place, Infinity)
-      // Between two points of the model an edge may come a little nearer.
+      // Between two points of the model an edge may be slightly nearer.
       const apart = (4 * size * 111_320) / POINTS_OF_EDGE
       expect(metres).toBeLessThanOrEqual(expected + 0.01)
       expect(metres).toBeGreaterThanOrEqual(
@@ -92,7 +92,7 @@ test('the distance to an edge is the least great-circle distance to its points, 
   )
 })
 
-test('the depth of a place in the middle of a square is half its side, within half a percent of the ellipsoid', () => {
+test("the depth of a square's middle is half its side, within half a percent of the ellipsoid", () => {
   const square = only(polygon(squareAround({ longitude: 13.7, latitude: 45.27 }, 0.01)))
   const middle = { longitude: 13.7, latitude: 45.27 }
   const wgs84 = metresOn(Geodesic.WGS84, middle, { longitude: 13.71, latitude: 45.27 })
@@ -102,7 +102,7 @@ test('the depth of a place in the middle of a square is half its side, within ha
 })
 
 test('a long edge is straight in longitude and latitude, not a great circle', () => {
-  // A great circle from one end of the northern edge to the other comes up to 66.9°.
+  // A great circle between the ends of the northern edge reaches 66.9°.
   const wide = only(polygon(ring('0 50, 80 50, 80 60, 0 60, 0 50')))
   expect(wide.contains({ longitude: 40, latitude: 59.9 })).toBe(true)
   expect(wide.contains({ longitude: 40, latitude: 60.1 })).toBe(false)
@@ -119,7 +119,7 @@ test('a long edge is straight in longitude and latitude, not a great circle', ()
   expect(wide.metresFromEdge(above, Infinity)).toBeCloseTo(expected, 0)
 })
 
-test('an area contains what d3-geo says it contains, its edges cut into short ones', () => {
+test('an area contains the same points as in d3-geo with its edges split into short ones', () => {
   fc.assert(
     fc.property(stars, offsets, ({ ring, longitude, latitude, size }, [east, north]) => {
       const place = {
@@ -127,10 +127,10 @@ test('an area contains what d3-geo says it contains, its edges cut into short on
         latitude: latitude + north * Math.min(size, 8),
       }
       const area = only(polygon(ring))
-      // Here the pieces of the model, which are great circles, differ from straight lines.
+      // Here the model's segments, which are great circles, differ from straight lines.
       fc.pre(area.metresFromEdge(place, Infinity) > size * 500 + 0.01)
       const pieces = densified(ring, 20)
-      // d3-geo has the inside of a ring on its right.
+      // In d3-geo a ring's inside is on its right.
       const clockwise = [...pieces, pieces[0] as LonLat].reverse().map(([x, y]) => [x, y])
       const geometry: Polygon = { type: 'Polygon', coordinates: [clockwise] }
       const expected = geoContains(geometry, [place.longitude, place.latitude])
@@ -141,7 +141,7 @@ test('an area contains what d3-geo says it contains, its edges cut into short on
   )
 })
 
-test('a circle contains the places within its radius, and its boxes hold them all, also at 180° and at the poles', () => {
+test('a circle contains the points within its radius, and its boxes contain them all, even at 180° and the poles', () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -173,7 +173,7 @@ test('a circle contains the places within its radius, and its boxes hold them al
   )
 })
 
-test('an area across 180° has two boxes, and holds places on both sides of it', () => {
+test('an area across 180° has two boxes and contains points on both sides', () => {
   const fiji = only(polygon(ring('177 -20, -178 -20, -178 -15, 177 -15, 177 -20')))
   expect(fiji.boxes).toHaveLength(2)
   for (const longitude of [178, 180, -180, -179]) {
@@ -184,7 +184,7 @@ test('an area across 180° has two boxes, and holds places on both sides of it',
   expect(isInABox(fiji, { longitude: 0, latitude: -17 })).toBe(false)
 })
 
-test('a hole is outside, wherever its own longitudes begin, and its edge counts for the distance', () => {
+test('a hole is outside, wherever its longitudes start, and its edge counts for the distance', () => {
   const outer: PolygonRing = ring('177 -20, -178 -20, -178 -15, 177 -15, 177 -20')
   const hole: PolygonRing = ring('-179.5 -18, -179 -18, -179 -17, -179.5 -17, -179.5 -18')
   const area = only({ type: 'Polygon', coordinates: [outer, hole] })
@@ -194,7 +194,7 @@ test('a hole is outside, wherever its own longitudes begin, and its edge counts 
   expect(area.contains({ longitude: 179, latitude: -17.5 })).toBe(true)
 })
 
-test('either winding of a ring is the same area', () => {
+test('both windings of a ring give the same area', () => {
   const ring = squareAround({ longitude: 13.7, latitude: 45.27 }, 0.01)
   const place = { longitude: 13.705, latitude: 45.27 }
   for (const winding of [ring, [...ring].reverse()]) {
@@ -259,7 +259,7 @@ describe('polygons that meet at 180°', () => {
     [box(-180, -178), box(177, 180)],
     [[...box(177, 180)].reverse(), box(-180, -178)],
     [box(177, 180), box(180, 182)],
-  ])('are one area without an edge there, in any order and winding %#', (one, other) => {
+  ])('become one area without an edge there, in any order and winding %#', (one, other) => {
     const joined = only({ type: 'MultiPolygon', coordinates: [[one], [other]] })
     const whole = only({ type: 'Polygon', coordinates: [box(177, -178)] })
     expect(new Set(joined.boxes)).toEqual(new Set(whole.boxes))
@@ -277,7 +277,7 @@ describe('polygons that meet at 180°', () => {
     }
   })
 
-  test('keep the edge where only one of them is', () => {
+  test('keep the edge where only one of them lies', () => {
     const [joined, other] = cut([box(177, 180)], [box(-180, -178, -17, -15)])
     expect(other).toBeUndefined()
     expect(joined!.metresFromEdge(at(179.999, -16.5), Infinity)).toBeGreaterThan(50_000)
@@ -285,7 +285,7 @@ describe('polygons that meet at 180°', () => {
     expect(joined!.metresFromEdge(at(-179.999, -15.5), Infinity)).toBeLessThan(110)
   })
 
-  test('keep the edge of a hole that only one of them has', () => {
+  test('keep the edge of a hole in only one of them', () => {
     const hole = box(179, 180, -17.5, -16.5)
     const [one] = cut([box(177, 180), hole], [box(-180, -178)])
     expect(one!.metresFromEdge(at(-179.999, -17), Infinity)).toBeLessThan(110)
@@ -293,7 +293,7 @@ describe('polygons that meet at 180°', () => {
     expect(both!.metresFromEdge(at(180, -17), Infinity)).toBeGreaterThan(50_000)
   })
 
-  test('are as many as before if they only touch, lie on one side, or meet elsewhere', () => {
+  test('stay separate if they only touch, lie on one side, or meet elsewhere', () => {
     expect(cut([box(177, 180)], [box(-180, -178, -16, -15)])).toHaveLength(2)
     expect(cut([box(177, 180)], [box(178, 180)])).toHaveLength(2)
     expect(cut([box(10, 11)], [box(11, 12)])).toHaveLength(2)

@@ -8,7 +8,7 @@ function boundsOf(...places: readonly (readonly [latitude: number, longitude: nu
   return bounds.box()
 }
 
-test('the bounds are the smallest box, also over the 180th meridian', () => {
+test('the bounds are the smallest box, even across the 180th meridian', () => {
   expect(boundsOf()).toBeNull()
   expect(boundsOf([1, 2])).toEqual({ west: 2, south: 1, east: 2, north: 1 })
   expect(boundsOf([1, -10], [-3, 20])).toEqual({ west: -10, south: -3, east: 20, north: 1 })
@@ -16,7 +16,7 @@ test('the bounds are the smallest box, also over the 180th meridian', () => {
   expect(boundsOf([1, -180], [1, 180])).toEqual({ west: 180, south: 1, east: -180, north: 1 })
 })
 
-test('the bounds of places on both sides of the world leave out the widest part without any', () => {
+test('the bounds of points around the world exclude the widest gap', () => {
   const box = boundsOf([0, -10], [0, 10], [0, 170], [0, -170])
   expect(width(box)).toBe(200)
   expect(boundsOf([0, -100], [0, 100], [0, -170])).toEqual({
@@ -27,7 +27,7 @@ test('the bounds of places on both sides of the world leave out the widest part 
   })
 })
 
-test('the bounds of any places contain all of them, and no smaller box does', () => {
+test('the bounds of any points contain them all, and no smaller box does', () => {
   const longitude = fc.oneof(
     fc.double({ min: -180, max: 180, noNaN: true }),
     fc.constantFrom(-180, 180, -0, 0, 5e-324, -5e-324, 179.9999999, -179.9999999),

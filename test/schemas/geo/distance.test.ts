@@ -16,13 +16,13 @@ test('distances follow the sphere', () => {
   ).toBeLessThan(23_000)
 })
 
-test('the distance of two points of the earth is that of their coordinates', () => {
+test('the distance between two earth points is that of their coordinates', () => {
   fc.assert(
     fc.property(anywhere, anywhere, (a, b) => {
       const metres = metresBetween(a, b)
       expect(metres).toBeLessThanOrEqual(FARTHEST_METRES)
       const [one, other] = [placeOf(a.latitude, a.longitude), placeOf(b.latitude, b.longitude)]
-      // Opposite places are where rounding counts most: the sine is flat there.
+      // Rounding matters most at antipodes, where the sine is flat.
       expect(Math.abs(distance(one, other) - metres)).toBeLessThan(1)
     }),
   )

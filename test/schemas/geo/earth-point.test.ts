@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { coordinatesOf, placeOf } from '../../../schemas/geo/earth-point.ts'
 
-test('the coordinates of any place are those that it was made of', () => {
+test('an earth point has the coordinates that it was created from', () => {
   fc.assert(
     fc.property(
       fc.double({ min: -90, max: 90, noNaN: true }),

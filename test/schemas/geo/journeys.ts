@@ -12,13 +12,13 @@ type Leg = {
   readonly jitter?: number
   readonly accuracy?: number | null
   readonly everyMs?: number
-  /** Metres to the north that nobody has seen. */
+  /** Metres to the north travelled unseen. */
   readonly leap?: number
   /** Whether nothing is reported. */
   readonly silent?: boolean
 }
 
-/** Steps of a device that follows these legs, from 52° north; its errors are the same each time. */
+/** Steps of a device that follows these legs from 52° north, with the same errors each time. */
 export function journey(...legs: readonly Leg[]): TrackStep[] {
   const steps: TrackStep[] = []
   let [time, north] = [T0, 0]

@@ -31,7 +31,7 @@ test.each([
     '2026-03-28T12:00Z',
     ['2026-03-27T18:30', '2026-03-28T18:30', '2026-03-29T18:30'],
   ],
-  // Midnight is left out: the day begins at 1.
+  // Midnight is skipped: the day starts at 1.
   [
     'Africa/Cairo',
     '2026-04-23T12:00Z',
@@ -42,7 +42,7 @@ test.each([
     '2026-09-05T12:00Z',
     ['2026-09-05T04:00', '2026-09-06T04:00', '2026-09-07T03:00'],
   ],
-  // Midnight comes twice: the day begins with the first.
+  // Midnight occurs twice: the day starts at the first.
   [
     'America/Havana',
     '2026-10-31T12:00Z',
@@ -59,7 +59,7 @@ test.each([
     ['2011-12-29T10:00', '2011-12-30T10:00', '2011-12-31T10:00'],
   ],
 ])(
-  'the days of a time zone in %s, two days from %s begin at the local midnights',
+  'in %s, two days from %s start at local midnights',
   (timeZone, from, expected) => {
     const to = new Date(Date.parse(from) + 30 * 3_600_000).toISOString()
     expect(steps('day', timeZone, from, to)).toEqual(expected)
@@ -105,20 +105,20 @@ test.each([
   },
 )
 
-test('the steps are undefined if there are more than allowed', () => {
+test('there are no steps if they exceed the limit', () => {
   expect(steps('hour', 'UTC', '2026-01-01T00:00Z', '2026-02-11T16:00Z')).toHaveLength(1_001)
   expect(steps('hour', 'UTC', '2026-01-01T00:00Z', '2026-02-11T16:01Z')).toBeUndefined()
   expect(steps('day', 'UTC', '2000-01-01T00:00Z', '2026-02-11T16:01Z')).toBeUndefined()
 })
 
-test('an empty range gives the beginnings of its day and of the next', () => {
+test('an empty range gives the start of its day and of the next', () => {
   expect(steps('day', 'UTC', '2026-01-01T12:00Z', '2026-01-01T12:00Z')).toEqual([
     '2026-01-01T00:00',
     '2026-01-02T00:00',
   ])
 })
 
-test('a time zone is one that the time zone database knows', () => {
+test('a time zone is valid if the time zone database has it', () => {
   expect(['Europe/Berlin', 'UTC', 'america/new_york'].map(isTimeZone)).toEqual([true, true, true])
   expect(['Mars/Base', '', 'x'.repeat(99), '../etc'].map(isTimeZone)).toEqual([
     false,
@@ -128,19 +128,19 @@ test('a time zone is one that the time zone database knows', () => {
   ])
 })
 
-test('the hours of a time zone before 1970 begin as on local clocks', () => {
+test('hours before 1970 start as on local clocks', () => {
   expect(steps('hour', 'UTC', '1969-12-31T12:10Z', '1969-12-31T13:10Z')).toEqual([
     ...['1969-12-31T12:00', '1969-12-31T13:00', '1969-12-31T14:00'],
   ])
 })
 
-test('a clock shows the milliseconds of a moment', () => {
+test('a clock shows milliseconds', () => {
   const clock = localClock('Asia/Kathmandu')
   expect(clock(Date.parse('2026-01-31T12:30:05.678Z'))).toBe(Date.parse('2026-01-31T18:15:05.678Z'))
   expect(clock(-1)).toBe(-1 + 5.5 * 3_600_000)
 })
 
-test('thousands of spellings of one time zone share one formatter, and few zones are kept', () => {
+test('thousands of spellings of a time zone share one formatter, and few zones are cached', () => {
   const made = jest.spyOn(Intl, 'DateTimeFormat')
   try {
     const letters = [...'Pacific/Marquesas']
@@ -165,7 +165,7 @@ test('thousands of spellings of one time zone share one formatter, and few zones
   }
 })
 
-test('a letter that only becomes one of a zone in small letters is none', () => {
+test("a letter that matches a zone's only after lower-casing is rejected", () => {
   isTimeZone('Asia/Kolkata')
   expect(isTimeZone('Asia/\u212aolkata')).toBe(false)
 })

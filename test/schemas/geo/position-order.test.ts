@@ -8,24 +8,24 @@ const at = (timestamp: number, receivedAt: number) => ({
   receivedAt: T0 + receivedAt,
 })
 
-test('a position is later if it was true later, or else if it was received later', () => {
+test('a position is later if its timestamp is later or, with equal timestamps, its receipt', () => {
   expect(comparePositionTimes(at(2, 3), at(1, 9))).toBeGreaterThan(0)
   expect(comparePositionTimes(at(1, 3), at(1, 2))).toBeGreaterThan(0)
   expect(comparePositionTimes(at(1, 3), at(1, 3))).toBe(0)
 })
 
-test('a clock that runs ahead dates no position after its receipt', () => {
+test('a clock that runs ahead never dates a position after its receipt', () => {
   expect(trueAt(at(9, 3))).toBe(T0 + 3)
   expect(comparePositionTimes(at(9, 3), at(4, 5))).toBeLessThan(0)
 })
 
-test('only an imported position shows its device alive before its receipt', () => {
+test('only an imported position is a sign of life earlier than its receipt', () => {
   expect(seenAt(at(1, 3))).toBe(T0 + 3)
   expect(seenAt({ ...at(1, 3), imported: true })).toBe(T0 + 1)
   expect(seenAt({ ...at(9, 3), imported: true })).toBe(T0 + 3)
 })
 
-test('the texts of times have the order of their numbers', () => {
+test('times sort in the same order as text and as numbers', () => {
   const moment = fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2100, 0) })
   const position = fc.record({ timestamp: moment, receivedAt: moment })
   const written = ({ timestamp, receivedAt }: { timestamp: number; receivedAt: number }) => ({

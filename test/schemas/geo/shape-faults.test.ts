@@ -75,12 +75,12 @@ test.each<[string, readonly PolygonRing[], string, RegExp]>([
     '[1][3]',
     /must not leave the outer ring/,
   ],
-])('%s is refused with its vertex', (_what, rings, vertex, message) => {
+])('%s is rejected, naming the vertex', (_what, rings, vertex, message) => {
   expect(fault(...rings).map(({ field }) => field)).toEqual([`${FIELD}${vertex}`])
   expect(fault(...rings)[0]?.message).toMatch(message)
 })
 
-test('a ring, and one across 180°, with a hole that touches it at a place, and repeated places are accepted', () => {
+test('a ring, also across 180°, may have a hole that touches it at a point, and repeated points', () => {
   const hole: PolygonRing = ring('0 5, 5 4, 5 6, 0 5')
   expect(fault(ring('0 0, 0 0, 10 0, 10 10, 0 10, 0 10, 0 0'), hole)).toEqual([])
   const fiji: PolygonRing = ring('177 -20, -178 -20, -178 -15, 177 -15, 177 -20')
@@ -112,7 +112,7 @@ test('a shape has at most 1000 vertices, the closing ones not counted', () => {
   expect(fault(ring(MOST_VERTICES + 1))).toEqual([{ field: FIELD, message }])
 })
 
-test('a ring is refused exactly if two of its edges meet that are no neighbours', () => {
+test('a ring is rejected exactly if two non-adjacent edges meet', () => {
   const corner = fc.tuple(fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 6 }))
   fc.assert(
     fc.property(
@@ -137,7 +137,7 @@ test('a ring is refused exactly if two of its edges meet that are no neighbours'
 
 type Segment = readonly [LonLat, LonLat]
 
-/** 0, 1, or 2 for more; with whole numbers, so without rounding. */
+/** 0, 1, or 2 for more, in integer arithmetic without rounding. */
 function pointsInCommon([p, q]: Segment, [r, s]: Segment): number {
   const [dx, dy, ex, ey] = [q[0] - p[0], q[1] - p[1], s[0] - r[0], s[1] - r[1]]
   const across = dx * ey - dy * ex
@@ -155,7 +155,7 @@ function pointsInCommon([p, q]: Segment, [r, s]: Segment): number {
   return low === high ? 1 : 2
 }
 
-test('a comb of long teeth whose boxes all overlap is a ring, and one tooth across the others is a fault', () => {
+test('a comb of long teeth with overlapping boxes is a valid ring; a tooth across the others is a fault', () => {
   const teeth = Array.from({ length: 499 }, (_, n): LonLat[] => [
     [n / 1000, 0],
     [n / 1000 + 5.0005, 10],

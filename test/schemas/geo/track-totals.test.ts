@@ -31,7 +31,7 @@ const at = (
   ...more,
 })
 
-test('distance is measured along the surface, also over the 180th meridian and the pole', () => {
+test('distance is measured along the surface, even across the 180th meridian and the pole', () => {
   const degree = 111_195
   expect(totals(at(0, 0, 0), at(400, 0, 1)).distanceMetres).toBeCloseTo(degree, -1)
   expect(totals(at(0, 0, 179.5), at(400, 0, -179.5)).distanceMetres).toBeCloseTo(degree, -1)
@@ -52,7 +52,7 @@ test('a step of more than an hour, or faster than 300 m/s, adds no distance', ()
   expect(way(at(0, 0, 0), at(0, 0, 301 * metre))).toBe(0)
 })
 
-test('a leap counts neither as moving time nor for the top speed', () => {
+test('a leap adds no moving time and does not count for the top speed', () => {
   const leap = totals(at(0, 0, 0), at(10, 0, 1))
   expect([leap.movingMs, leap.maxSpeed]).toEqual([0, null])
 })
@@ -65,7 +65,7 @@ test('moving time is the time at 0.5 m/s or more, by reported speeds where avail
   ).toBe(10_000)
 })
 
-test('a silence of up to an hour counts as moving if the device came far enough, regardless of reported speeds', () => {
+test('a silence of up to an hour counts as moving if the device got far enough, regardless of reported speeds', () => {
   const metre = 1 / 111_195
   const moved = (seconds: number, metres: number, speed: number) =>
     totals(at(0, 0, 0, { speed }), at(seconds, 0, metres * metre, { speed })).movingMs
@@ -75,7 +75,7 @@ test('a silence of up to an hour counts as moving if the device came far enough,
   expect([moved(300, 0, 20), moved(301, 0, 20)]).toEqual([300_000, 0])
 })
 
-test('the top speed is the greatest reported one if half of the records have one, else also the greatest between records, else unknown', () => {
+test('the top speed is the greatest reported speed if half of the records have one, or else includes speeds between records, or is unknown', () => {
   const metre = 1 / 111_195
   const [a, b] = [at(0, 0, 0), at(10, 0, 200 * metre)]
   expect(totals(a, b).maxSpeed).toBeCloseTo(20, 1)

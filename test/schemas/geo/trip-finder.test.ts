@@ -32,7 +32,7 @@ function told(steps: readonly TrackStep[], rules: Partial<StopRules> = {}): stri
 
 const drive = { minutes: 30, speed: 15 }
 
-test('a device that stands, drives and stands again has two stops and the trip between them', () => {
+test('parking, driving and parking again gives two stops and the trip between them', () => {
   const steps = journey({ minutes: 20 }, drive, { minutes: 10 })
   expect(told(steps)).toEqual(['stop 0–20', 'trip 20–50', 'stop 50–60'])
   const [first, trip, second] = find(steps)
@@ -49,7 +49,7 @@ test('a parked device whose positions are off by less than the accuracy has no t
   expect(told(journey({ minutes: 3, jitter: 900, accuracy: 950 }))).toEqual([])
 })
 
-test('an inaccurate report ends no stop, and hides no trip', () => {
+test('an inaccurate report neither ends a stop nor hides a trip', () => {
   const tower = { minutes: 0.1, accuracy: 3_000, leap: 2_000 }
   const steps = journey({ minutes: 10 }, tower, { minutes: 10, leap: -2_000 }, drive)
   expect(told(steps)).toEqual(['stop 0–20', 'trip 20–50'])
@@ -88,7 +88,7 @@ test('a stop reaches `stopMetres` from its middle, and no further', () => {
   expect(find(between(199), { stopMetres: 99 }).map(({ kind }) => kind)).toEqual(['trip'])
 })
 
-test('a silence of more than an hour ends a trip, and its way belongs to none', () => {
+test('a silence of more than an hour ends a trip, and its distance belongs to none', () => {
   const silence = (minutes: number) =>
     journey({ minutes: 20, speed: 15 }, { minutes, speed: 1, silent: true }, drive)
   expect(told(silence(59))).toEqual(['trip 0–109'])
@@ -103,14 +103,14 @@ test('a device seen at the same place before and after a silence has stopped the
   expect(told(night)).toEqual(['trip 0–30', 'stop 30–632', 'trip 632–662'])
 })
 
-test('a leap ends a trip, and adds no distance', () => {
+test('a leap ends a trip and adds no distance', () => {
   const steps = journey(drive, { minutes: 30, speed: 15, leap: 9_000 })
   expect(told(steps)).toEqual(['trip 0–30', 'trip 30–60'])
   const driven = find(steps).map((item) => (item.kind === 'trip' ? item.distanceMetres : 0))
   for (const metres of driven) expect(metres / (30 * 60 * 15)).toBeCloseTo(1, 1)
 })
 
-test('one position far away, in a stop or in a trip, is left out', () => {
+test('a single position far away, in a stop or a trip, is dropped', () => {
   const steps = journey({ minutes: 30 }, { minutes: 0.1, leap: 9_000 }, { minutes: 30, leap: -9e3 })
   expect(told(steps)).toEqual(['stop 0–60'])
   expect(find(steps)[0]?.records).toBe(steps.length - 1)
@@ -126,14 +126,14 @@ test('one position far away, in a stop or in a trip, is left out', () => {
   expect((trip as FoundTrip).distanceMetres).toBeCloseTo((whole as FoundTrip).distanceMetres, 3)
 })
 
-test('two positions far away, or one without a way back, are a leap as before', () => {
+test('two positions far away, or one without a return, count as a leap', () => {
   const twice = journey({ minutes: 30 }, { minutes: 0.3, leap: 9e3 }, { minutes: 30, leap: -9e3 })
   expect(told(twice)).toEqual(['stop 0–30', 'stop 30–60'])
   const away = journey({ minutes: 30 }, { minutes: 0.1, leap: 9e3 }, { minutes: 30, leap: 9e3 })
   expect(told(away)).toEqual(['stop 0–30', 'stop 30–60'])
 })
 
-test('a night at home is one stop, however far single positions are off', () => {
+test('a night at home is one stop, however far off single positions are', () => {
   const home = { minutes: 60, jitter: 20 }
   const off = { minutes: 0.5, jitter: 20 }
   const night = journey(home, { ...off, leap: 140 }, { ...home, leap: -100 }, home)
@@ -148,7 +148,7 @@ test('a night at home is one stop, however far single positions are off', () => 
   expect(told(silent)).toEqual(['stop 0–300'])
 })
 
-test('between two items nothing is missing unless the path is unknown there', () => {
+test('two items are contiguous unless the path between them is unknown', () => {
   const legs = fc.record({
     minutes: fc.integer({ min: 1, max: 40 }),
     speed: fc.constantFrom(0, 0, 0.3, 1.4, 15),
@@ -215,14 +215,14 @@ test('the middle of a stop is on the surface, also near a pole', () => {
   expect(coordinatesOf(stop.middle).latitude).toBeCloseTo(80, 6)
 })
 
-test('a trip moves on through a silence, as its distance does', () => {
+test('a trip and its distance continue through a silence', () => {
   const steps = journey(drive, { minutes: 27, speed: 1, silent: true }, drive)
   const [trip] = find(steps)
   if (trip?.kind !== 'trip') throw new Error('no trip')
   expect(trip.movingMs).toBe(trip.to - trip.from)
 })
 
-/** After which records, by their place, the items that follow no longer depend on what came before. */
+/** The indexes of records after which the items no longer depend on earlier records. */
 function certainAfter(steps: readonly TrackStep[]): boolean[] {
   const finder = new TripFinder({ stopMs: 300_000, stopMetres: 100 }, () => undefined)
   return steps.map((step) => {
@@ -231,27 +231,30 @@ function certainAfter(steps: readonly TrackStep[]): boolean[] {
   })
 }
 
-/** A record each 10 s, none within reach of another, so that each is a trip of its own. */
+/** A record every 10 s, none within reach of another, so that each is a separate trip. */
 const leaps = Array.from({ length: 8 }, () => ({ minutes: 1 / 6, leap: 9_000 }))
 
-test('later steps are certain once all records have left that could be in a stop with earlier ones', () => {
-  // Each record is held until the next one, and the third shows that the second is no outlier. With the fifth a record
-  // has left since, and with the sixth the device was elsewhere than at any stop of before.
+test('later steps are certain once no remaining record can share a stop with earlier ones', () => {
+  // Each record is held until the next one, and the third shows that the second is not an outlier.
+  // With the fifth a record has left since, and with the sixth the device was elsewhere than at any
+  // stop of before.
   expect(certainAfter(journey(...leaps)).indexOf(true)).toBe(5)
-  // After a stop it takes as many again: what left before the stop says nothing of those after it.
+  // After a stop it takes as many again: earlier departures say nothing about records after the
+  // stop.
   const stood = [{ minutes: 2 / 6, speed: 15 }, { minutes: 6 }, ...leaps]
   expect(certainAfter(journey(...stood)).indexOf(true)).toBe(2 + 36 + 3)
   expect(certainAfter(journey({ minutes: 60 })).includes(true)).toBe(false)
 })
 
-test('a stop, and the trip after it, are uncertain if the stop began before anything was certain', () => {
+test('a stop and the trip after it are uncertain if the stop began before anything was certain', () => {
   const drive = { speed: 15, minutes: 10 }
   const certain = certainAfter(journey({ minutes: 10 }, drive, { minutes: 10 }, drive))
-  // The second stop begins with the record 10 s before the device stands, and is known 5 minutes later.
+  // The second stop starts with the record 10 s before the device parks, and is known 5 minutes
+  // later.
   expect([certain.indexOf(true), certain.lastIndexOf(false)]).toEqual([149, 148])
 })
 
-/** Kinds, and from when to when, as the clock shows. */
+/** Kinds, with start and end as clock times. */
 function toldOfTrack(name: string): string[] {
   const file = tracks.find((path) => path.endsWith(name)) ?? ''
   const timed = pointsOf(file).filter(({ time }) => time !== undefined)
@@ -262,8 +265,8 @@ function toldOfTrack(name: string): string[] {
   return find(steps).map(({ kind, from, to }) => `${kind} ${clock(from)}–${clock(to)}`)
 }
 
-// As their files show: the van is silent from 07:49:46 to 07:56:51 and then 57 m away, and the walker
-// walks on for 27 minutes of which the points have no time. Neither stays anywhere else.
+// As their files show: the van is silent from 07:49:46 to 07:56:51 and then 57 m away, and the
+// walker walks on for 27 minutes whose points have no time. Neither stops anywhere else.
 test('recorded tracks have the stops that their records show', () => {
   expect(toldOfTrack('courier-van.gpx')).toEqual([
     'trip 07:41:17–07:49:33',
@@ -273,7 +276,7 @@ test('recorded tracks have the stops that their records show', () => {
   expect(toldOfTrack('ridge-walk.gpx')).toEqual(['trip 05:58:15–06:57:44'])
 })
 
-test('very many records at one place are a stop even in a shorter time: they would take memory without end', () => {
+test('very many records at one point are a stop even in less time, to limit memory', () => {
   const steps = journey({ minutes: 10, everyMs: 6 }, { minutes: 10, speed: 15 })
   const stops = (count: number) =>
     find(steps.slice(0, count), { stopMs: 3_600_000 }).map(({ kind, from, to }) => [kind, from, to])
@@ -281,7 +284,7 @@ test('very many records at one place are a stop even in a shorter time: they wou
   expect(stops(90_001)).toEqual([['stop', T0, T0 + 90_000 * 6]])
 })
 
-test('records that leave the window keep their times, places and speeds', () => {
+test('records that leave the window keep their times, coordinates and speeds', () => {
   const drive = journey({ minutes: 300, speed: 15 }).map((step, n): TrackStep => ({
     ...step,
     speed: n % 3 === 0 ? null : n % 40,
@@ -305,7 +308,7 @@ test('records that leave the window keep their times, places and speeds', () => 
   ])
 })
 
-/** Records at these seconds, metres to the north of one place. */
+/** Records at these seconds and metres to the north of a point. */
 function walk(...records: readonly (readonly [second: number, north: number])[]): TrackStep[] {
   return records.map(([second, north], n) => {
     const timestamp = T0 + second * 1_000
@@ -313,7 +316,7 @@ function walk(...records: readonly (readonly [second: number, north: number])[])
   })
 }
 
-/** Every 17 minutes a phone at rest reports, within 15 m. */
+/** A resting phone reports every 17 minutes, within 15 m. */
 const rest = (from: number, north: number, count = 12) =>
   Array.from({ length: count }, (_, n) => [from + n * 1_020, north + (n % 3) * 5] as const)
 
@@ -326,7 +329,7 @@ test('an evening at home is one stop: the way there does not move its middle', (
   expect(stop?.kind === 'stop' && metresApart(stop.middle, door)).toBeLessThan(40)
 })
 
-test('a hop between two stops is a trip, also where two inaccurate records could be one place', () => {
+test('a hop between two stops is a trip, even if two inaccurate records could be at one point', () => {
   const hop = walk(...rest(0, 0, 4), ...rest(4_080, 190, 4))
   expect(told(hop)).toEqual(['stop 0–51', 'trip 51–68', 'stop 68–119'])
   expect(find(hop)[1]).toMatchObject({ records: 0, distanceMetres: expect.closeTo(190, 0) })

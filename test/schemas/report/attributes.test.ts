@@ -23,7 +23,7 @@ function ofBytes(bytes: number): Record<string, string> {
 }
 
 describe('attributes of reports', () => {
-  test('attributes are kept in the order of their names, without absent ones', () => {
+  test('attributes are sorted by name, without absent ones', () => {
     const sent = { odometer: 12.5, Zone: 'B', ignition: true, none: null, alarm: 'sos' }
     const { attributes } = judgeAttributes(sent) as { attributes: object }
     expect(JSON.stringify(attributes)).toBe(
@@ -44,7 +44,7 @@ describe('attributes of reports', () => {
     expect(fittingAttributes(sent)).toEqual({ attributes: sent, dropped: 0 })
   })
 
-  test('attributes with a negative zero have a zero', () => {
+  test('a negative zero in attributes becomes zero', () => {
     expect(judgeAttributes({ temperature: -0 })).toStrictEqual({ attributes: { temperature: 0 } })
   })
 
@@ -70,13 +70,13 @@ describe('attributes of reports', () => {
     ['a lone surrogate', { a: '\ud800' }, ['attributes.a']],
     ['an API key', { a: newApiKey() }, ['attributes.a']],
     ['a text with an API key in it', { a: `key=${newApiKey()}` }, ['attributes.a']],
-  ])('attributes with %s are refused by name', (_what, sent, fields) => {
+  ])('attributes with %s are rejected by name', (_what, sent, fields) => {
     expect(faultyFields(sent)).toEqual(fields)
     const judged = judgeAttributes(sent) as { faults: { message: string }[] }
     for (const { message } of judged.faults) expect(message).toMatch(/^attributes[^ ]* .*must /)
   })
 
-  test('attributes are refused with an API key as a name, and the fault does not repeat it', () => {
+  test('attributes with an API key as a name are rejected, and the error does not repeat the key', () => {
     const key = newApiKey()
     expect(JSON.stringify(judgeAttributes({ [key]: 1 }))).not.toContain(key)
     expect(faultyFields({ [key]: 1 })).toEqual(['attributes.gps_…'])
@@ -94,14 +94,14 @@ describe('attributes of reports', () => {
     expect(judgeAttributes(sent)).toEqual({ attributes: sent })
   })
 
-  test('attributes are judged alike by the fast path and by the rules', () => {
+  test('the fast path and the rules agree on attributes', () => {
     let plain = 0
     fc.assert(
       fc.property(anyAttributes(), (sent) => {
         const fast = plainAttributes(sent)
         if (fast === undefined) return
         plain += 1
-        // A name that only the rules judge takes the others with it.
+        // One name that needs the rules sends all attributes to them.
         const name = 'not-by-the-fast-path'
         const judged = judgeAttributes({ ...sent, [name]: 'é' })
         if ('faults' in judged) expect(Object.keys(sent)).toHaveLength(32)
@@ -130,14 +130,14 @@ describe('attributes that apps send', () => {
     expect(attributes).toEqual(names(32))
   })
 
-  test('an app’s attributes are kept up to 2 KiB, and a small value still fits after a large one that does not', () => {
+  test('an app’s attributes are kept up to 2 KiB; a small value still fits after a large one that does not', () => {
     expect(fittingAttributes(ofBytes(2048))).toEqual({ attributes: ofBytes(2048), dropped: 0 })
     const { rest = '', ...whole } = ofBytes(2049)
     const sent = { ...whole, rest, small: 1 }
     expect(fittingAttributes(sent)).toEqual({ attributes: { ...whole, small: 1 }, dropped: 1 })
   })
 
-  test('an app’s data that were kept are always accepted as attributes afterwards', () => {
+  test('an app’s fitted attributes are always accepted afterwards', () => {
     fc.assert(
       fc.property(anyAttributes(), (sent) => {
         const { attributes, dropped } = fittingAttributes(sent)

@@ -20,19 +20,19 @@ describe('unknown fields', () => {
     ...['lattitude', 'latitde', 'latiude', 'latitute', 'latiutde', 'Latitude', 'LATITUDE'],
     ...['device_id', 'deviceID', 'device-id', 'devceId', 'time_stamp', 'timestmp', 'accurracy'],
     ...['speeed', 'batery', 'attribute', 'heading_'],
-  ])('that are hardly meant to be ignored are named: %s', (name) => {
+  ])('that are probably misspelt are named: %s', (name) => {
     expect(misspeltFields([{ ...REPORT, [name]: 1 }])).toEqual([name])
   })
 
   test.each([
     ...['lat', 'lon', 'device', 'time', 'hdop', 'speedKmh', 'name', '', '__proto__', 'constructor'],
     ...['latitudinal', 'x'.repeat(500)],
-  ])('that may mean something else are not named: %s', (name) => {
+  ])('that may have another meaning are not named: %s', (name) => {
     const report: unknown = JSON.parse(JSON.stringify(REPORT).replace('{', `{"${name}":1,`))
     expect(misspeltFields([report])).toEqual([])
   })
 
-  test('are compared only up to a number, so that they take no time', () => {
+  test('are compared only up to a limit, to save time', () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`n${n}`, 1]))
     expect(misspeltFields([many, { lattitude: 1 }])).toEqual([])
     const misspelt = Array.from({ length: 20 }, (_, n) => [`latitude${n}`, 1] as const)
@@ -46,7 +46,7 @@ describe('unknown fields', () => {
     [[{ lattitude: 1 }]],
     ['lattitude'],
     [7],
-  ])('are those of objects alone: %j', (report) => expect(misspeltFields([report])).toEqual([]))
+  ])('exist only in objects: %j', (report) => expect(misspeltFields([report])).toEqual([]))
 })
 
 test('a message names each misspelt field of several reports once, and no API key', () => {

@@ -40,7 +40,7 @@ describe('a position report', () => {
     expect(parse(body)).toEqual({ report: { ...full, timestamp: NOW - 500 } })
   })
 
-  test('a report keeps its attributes in the order of their names, with any other oddity', () => {
+  test("a report's attributes are sorted by name, whatever else is odd about it", () => {
     const sent = { odometer: 12.5, alarm: 'sos' }
     for (const deviceId of ['tracker-1', 'Süd']) {
       const parsed = parse({ ...minimal, deviceId, attributes: sent })
@@ -55,7 +55,7 @@ describe('a position report', () => {
     }
   })
 
-  test('faults of attributes are reported with all others, by name', () => {
+  test('faults of attributes are reported by name, together with all others', () => {
     const attributes: unknown = JSON.parse('{"__proto__":1,"deep":{},"speed":1e400,"fine":true}')
     expect(faultyFields({ ...minimal, latitude: 91, attributes })).toEqual([
       'latitude',
@@ -66,7 +66,7 @@ describe('a position report', () => {
     expect(faultyFields({ ...minimal, attributes: 'none' })).toEqual(['attributes'])
   })
 
-  test('null in an optional field means absent, in a required field it is a fault', () => {
+  test('null means absent in an optional field and is a fault in a required one', () => {
     expect(parse({ ...minimal, accuracy: null, timestamp: null })).toEqual({ report: minimal })
     expect(faultyFields({ deviceId: null, latitude: null, longitude: null })).toEqual([
       'deviceId',
@@ -175,12 +175,12 @@ describe('a position report', () => {
     expect(faultyFields({ ...minimal, deviceId })).toEqual(['deviceId'])
   })
 
-  test('own keys called __proto__ and inherited values are ignored', () => {
+  test('own properties called __proto__ and inherited values are ignored', () => {
     const body: unknown = JSON.parse('{"__proto__":{"deviceId":"a"},"latitude":1,"longitude":2}')
     expect(faultyFields(body)).toEqual(['deviceId'])
   })
 
-  test('any JSON gives either a report, or faults that name fields', () => {
+  test('any JSON gives either a report or faults that name fields', () => {
     const almost = fc.record(
       {
         deviceId: fc.oneof(fc.string(), fc.jsonValue()),
@@ -216,7 +216,7 @@ describe('a position report', () => {
     )
   })
 
-  test('reports as trackers send them never need the slow rules', () => {
+  test("typical trackers' reports never need the slow rules", () => {
     const full = { accuracy: 5, altitude: -3, speed: 0, heading: 360, battery: 0.5 }
     for (const timestamp of ['2026-05-31T23:59:59Z', '20260531T2359+02', null]) {
       const attributes = { alarm: 'sos', ignition: true, odometer: 12_345.5 }

@@ -21,7 +21,7 @@ const told = (deviceName: string, alarm = 'sos') => ({
 })
 const HOSTILE = '<img src=x onerror=alert(1)>"\'&\r\nBcc: eve@example.org\u2028<!channel> @everyone'
 
-test('ntfy gets the sentence as text, the name as its title in ASCII, and the token', () => {
+test('ntfy gets the sentence as text, the name as an ASCII title, and the token', () => {
   const target = { kind: 'ntfy', url: 'https://ntfy.sh/topic', token: 'tk_1' } as const
   const { url, headers, body } = chatRequest(target, told('Größe'), 'Europe/Berlin')
   expect([url, headers['authorization']]).toEqual(['https://ntfy.sh/topic', 'Bearer tk_1'])
@@ -59,7 +59,7 @@ test.each([
   ['- van', '\\- van'],
   ['12. van', '12\\. van'],
   ['a\\b van-7 (2.5 t)', 'a\\\\b van-7 (2.5 t)'],
-])('a device called %s is called so in every chat', (name, inMarkdown) => {
+])('a device called %s has that name in every chat', (name, inMarkdown) => {
   const text = (url: string) => {
     const { body } = chatRequest({ kind: 'slack', url }, told(name), 'UTC')
     expect(JSON.parse(body)).toMatchObject({ mrkdwn: false })
@@ -94,14 +94,14 @@ test('Telegram gets the sentence as plain text for its chat', () => {
   expect(JSON.parse(body)).not.toHaveProperty('parse_mode')
 })
 
-test('text from devices mentions nobody in Slack and the chats that take its format', () => {
+test('text from devices mentions nobody in Slack and chats with its format', () => {
   const target = { kind: 'slack', url: 'https://hooks.example.org/x' } as const
   const { text } = JSON.parse(chatRequest(target, told(HOSTILE), 'UTC').body) as { text: string }
   expect(text).not.toMatch(/[<>\n\u2028]|@\w/)
   expect(text).toContain('&lt;!channel&gt;')
 })
 
-test('text from devices cannot break out of a line, a header or an element of a mail', () => {
+test('text from devices cannot break out of a line, header or element of a mail', () => {
   const { subject, text, html } = mailOf([told(HOSTILE, HOSTILE)], {
     zone: 'UTC',
     consoleUrl: 'https://gps.example.org/"x',
@@ -112,7 +112,7 @@ test('text from devices cannot break out of a line, a header or an element of a 
   expect(html).toContain('href="https://gps.example.org/&quot;x/devices/van%2F1"')
 })
 
-test('many facts share a mail, which counts those that it does not list', () => {
+test('many facts share a mail, which counts the facts that it does not list', () => {
   const all = Array.from({ length: 60 }, (_, n) => told(`Van ${n}`))
   const { subject, text } = mailOf(all, { zone: 'UTC', consoleUrl: undefined })
   expect(subject).toBe('Van 0 sent an SOS (2026-01-01 00:00 UTC) and 59 more')

@@ -4,14 +4,14 @@ import { guardFormulas, unguardFormulas } from '../../../schemas/text/csv-formul
 
 const STARTS = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']
 
-test.each(STARTS)('a cell that begins with %j is no formula once it is guarded', (start) => {
+test.each(STARTS)('a guarded cell that starts with %j is not a formula', (start) => {
   expect(guardFormulas(`${start}1`)).toBe(`'${start}1`)
   expect(guardFormulas(`'${start}1`)).toBe(`''${start}1`)
   expect(guardFormulas(`a;${start}1`)).toBe(`a;'${start}1`)
   expect(guardFormulas(`a${start}1`)).toBe(`a${start}1`)
 })
 
-test('a guarded text is read as it was, and has no formula in any of its cells', () => {
+test('a guarded text is read back unchanged and has no formula in any cell', () => {
   const character = fc.constantFrom(...STARTS, ';', "'", 'a', '1')
   fc.assert(
     fc.property(fc.string({ unit: character }), (text) => {

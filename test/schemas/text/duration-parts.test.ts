@@ -17,6 +17,6 @@ test.each([
   expect(durationText(seconds)).toBe(text)
 })
 
-test('a length that rounds up to two days has no part of zero', () => {
+test('a duration that rounds up to two days has no zero part', () => {
   expect(durationParts(2 * 86_400 - 1)).toEqual([[2, 'day']])
 })

@@ -71,7 +71,7 @@ describe('ISO 8601', () => {
     )
   })
 
-  test('the usual form is read like its equivalents', () => {
+  test('the common form is read like its equivalents', () => {
     const digits = (most: number, length: number) =>
       fc.integer({ min: 0, max: most }).map((number) => String(number).padStart(length, '0'))
     const parts = fc.tuple(

@@ -13,11 +13,11 @@ const FILES = [
 ]
 
 test.each(FILES)(
-  '%s, cut anywhere or with any byte damaged, gives the items before',
+  '%s, cut anywhere or with any byte damaged, yields the preceding items',
   async (file) => {
     const bytes = history(file)
     const whole = (await readDamaged(bytes)).items
-    // A line that is cut may still be one.
+    // A cut line may still be valid.
     const isTree = /\.(?:json|geojson|gpx|tcx|kml|fit)$/.test(file)
     await fc.assert(
       fc.asyncProperty(
@@ -38,11 +38,11 @@ test.each(FILES)(
   },
 )
 
-/** A place after the item; of elements the whole file, because they have no lines. */
+/** An offset after the item; for elements the file's end, because they have no lines. */
 function endOf(bytes: Buffer, file: string, place: number): number {
   if (/(?<!nd)json$|tcx$|kml$|fit$/.test(file)) return Infinity
   let end = -1
-  // A point of GPX ends some lines later.
+  // A GPX point ends some lines later.
   for (let line = 0; line < place + (file.endsWith('gpx') ? 12 : 0); line += 1) {
     end = bytes.indexOf('\n', end + 1)
     if (end === -1) return Infinity

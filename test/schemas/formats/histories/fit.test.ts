@@ -39,7 +39,7 @@ const reports = async (...pieces: readonly Buffer[]) =>
   asReports((await readHistory(...pieces)).found)
 
 test.each([true, false])(
-  'a record has its place, time, measurements and sensors, big-endian: %s',
+  'a record has its coordinates, time, measurements and sensors, big-endian: %s',
   async (isBig) => {
     const file = fitFile([
       fitMessage(FILE_ID, [[0, 'enum', 4]]),
@@ -50,19 +50,19 @@ test.each([true, false])(
   },
 )
 
-test('a header of 12 bytes, as of older devices, is read', async () => {
+test('a 12-byte header, as from older devices, is read', async () => {
   const messages = fitMessage(RECORD, FIELDS)
   for (const version of [0x10, 0x20]) {
     const header = Buffer.from(fitFile([messages]).subarray(0, 12))
     header[0] = 12
     header[1] = version
-    // The checksum of the other header does not fit.
+    // The other header's checksum does not match.
     const { items } = await readDamaged(Buffer.concat([header, messages, Buffer.alloc(2)]))
     expect(asReports(items)).toEqual([POINT])
   }
 })
 
-test('a record without a place is none, and the points of a course are planned', async () => {
+test('a record without coordinates is skipped, and points of a course are planned', async () => {
   const indoors = FIELDS.filter(([number]) => number > 1)
   const unknown = FIELDS.map((one) => (one[0] === 0 ? ([0, 'sint32', 0x7fffffff] as const) : one))
   expect(
@@ -72,12 +72,12 @@ test('a record without a place is none, and the points of a course are planned',
   expect(await reports(fitFile(course))).toEqual(['points of courses'])
 })
 
-test('times in the headers of messages, fields of other developers and joined files are read', async () => {
+test('times in message headers, developer fields and concatenated files are read', async () => {
   const place: readonly MadeField[] = [
     [0, 'sint32', semicircles(1)],
     [1, 'sint32', semicircles(2)],
   ]
-  // 20 s after a time whose last five bits are 16: they begin anew.
+  // 20 s after a time whose last five bits are 16, so they wrap around.
   const seconds = fitTime(T)
   const later = (seconds + 20) % 32
   const messages = [
@@ -105,7 +105,7 @@ test('times in the headers of messages, fields of other developers and joined fi
   ])
 })
 
-test('a file of many records is read in pieces', async () => {
+test('a file with many records is read in chunks', async () => {
   const record = fitData(FIELDS)
   const start = fitMessage(RECORD, FIELDS)
   const count = 3_000
@@ -124,7 +124,7 @@ const WHOLE = fitFile([
 const DATA = fitData(FIELDS).length
 const FIRST = WHOLE.length - 2 - 21 * DATA
 
-test('a file that is cut anywhere or has any byte damaged gives the points before, and its damage is named', async () => {
+test('a file that is cut anywhere or has any byte damaged yields the preceding points and names its damage', async () => {
   const whole = (await readDamaged(WHOLE)).items
   expect(whole).toHaveLength(21)
   await fc.assert(
@@ -178,7 +178,7 @@ test.each([
     fitFile([fitMessage(RECORD, FIELDS)], { length: 0 }),
     'its recording was not ended',
   ],
-])('a file that %s says so, after its points', async (_what, bytes, message) => {
+])('a file that %s is reported as such, after its points', async (_what, bytes, message) => {
   const { items, error } = await readDamaged(bytes)
   expect(String(error)).toContain(message)
   expect(items.length > 0).toBe(!message.includes('longer'))

@@ -37,7 +37,7 @@ describe('every format', () => {
     expect(await readHistory(gzipSync(history(file)))).toEqual(read)
   })
 
-  test.each(SAMPLES)('%s reads the same however it is cut', async (file, _format) => {
+  test.each(SAMPLES)('%s reads the same in any chunks', async (file, _format) => {
     const bytes = history(file).subarray(0, 20_000)
     const whole = await readHistory(bytes).catch(String)
     await fc.assert(
@@ -66,18 +66,18 @@ describe('every format', () => {
     ['{"locations":[{"latitudeE7":1},]', 'not valid JSON after element 1'],
     ['<gpx><trk><trkseg><trkpt lat="1"', 'not well-formed XML'],
     ['latitude,longitude,timestamp\n"1', 'not valid CSV'],
-  ])('%j cannot be read, and it is said why', async (text, reason) => {
+  ])('%j cannot be read, and the error gives the reason', async (text, reason) => {
     await expect(readHistory(Buffer.from(text, 'latin1'))).rejects.toThrow(reason)
   })
 
-  test('bytes that are no text are not guessed at', async () => {
+  test('the format of binary data is not guessed', async () => {
     const text = Buffer.from('latitude,longitude,timestamp,deviceId\n1,2,3,v\xe4n', 'latin1')
     await expect(readHistory(text)).rejects.toThrow('not text in UTF-8')
   })
 })
 
 describe('Google', () => {
-  test('degrees of Records.json are divided, so that they equal those of the Timeline', async () => {
+  test('degrees in Records.json are divided to match those of the Timeline', async () => {
     const { found } = await readHistory(history('records.json'))
     expect(asReports(found)).toEqual([
       {
@@ -108,7 +108,7 @@ describe('Google', () => {
     ])
   })
 
-  test('degrees of Records.json that have overflowed 32 bits are put right', async () => {
+  test('degrees in Records.json that overflowed 32 bits are corrected', async () => {
     const { found } = await readHistory(history('records-overflow.json'))
     expect(asReports(found)).toMatchObject([
       { latitude: 42, longitude: -85 },
@@ -121,7 +121,7 @@ describe('Google', () => {
     ])
   })
 
-  test('points of one minute keep the order of the file', async () => {
+  test("points in the same minute keep the file's order", async () => {
     const { found } = await readHistory(history('timeline-same-minute.json'))
     expect(asReports(found)).toMatchObject(
       [0, 2, 4, 6, 8, 10, 12, 14].map((n) => ({ latitude: (48_100 + n) / 1000 })),
@@ -158,7 +158,7 @@ describe('Google', () => {
     ])
   })
 
-  test('the points of an iOS Timeline have their minutes after the start of the segment', async () => {
+  test("the points of an iOS Timeline have times in minutes after the segment's start", async () => {
     const { found } = await readHistory(history('location-history-ios.json'))
     expect(asReports(found)).toMatchObject([
       { latitude: 29.725358, longitude: -95.482259, timestamp: '2025-07-29T13:01:00.000Z' },
@@ -171,7 +171,7 @@ describe('Google', () => {
   })
 })
 
-test('no format takes the name of a network', async () => {
+test('no format reads a network name', async () => {
   for (const [file] of SAMPLES) {
     const { found } = await readHistory(history(file))
     expect(JSON.stringify(asReports(found))).not.toContain('Home')
@@ -179,7 +179,7 @@ test('no format takes the name of a network', async () => {
 })
 
 describe('OwnTracks Recorder', () => {
-  test('a line means what the app has published, under the device of its topic', async () => {
+  test("a line is read as the app's message, with the device in its topic", async () => {
     const { found } = await readHistory(history('2024-03.rec'))
     expect(asReports(found)).toMatchObject([
       {
@@ -206,7 +206,7 @@ describe('OwnTracks Recorder', () => {
     `2024-03-01T09:03:09Z\t${topic.padEnd(18)}\t${JSON.stringify(payload)}\n`
   const at = { _type: 'location', tid: 'bo', lat: 1, lon: 2, tst: 1_709_283_789 }
 
-  test('a line without a topic has the device of the path, not the two letters of its tid', async () => {
+  test('a line without a topic gets the device from the path, not from its two-letter tid', async () => {
     const bytes = Buffer.from(rec(at) + rec({ ...at, topic: 'owntracks/jane/phone' }))
     const devices = async (path?: string) => {
       const { found } = await readHistoryAt(path, bytes)
@@ -225,14 +225,14 @@ describe('OwnTracks Recorder', () => {
     }
   })
 
-  test('a line that is none is named by its number', async () => {
+  test('an invalid line is reported by its number', async () => {
     const { found } = await readHistory(history('2024-03.rec'), Buffer.from('\nnothing\n'))
     expect(found.at(-1)).toMatchObject({ kind: 'broken', place: 7 })
   })
 })
 
 describe('Traccar', () => {
-  test('positions mean what Traccar forwards, under the numbers of its devices', async () => {
+  test('positions read the same as forwarded by Traccar, under its device numbers', async () => {
     const { found } = await readHistory(history('traccar-positions.json'))
     expect(asReports(found)).toMatchObject([
       {
@@ -267,7 +267,7 @@ describe('Traccar', () => {
     expect(found.map(({ place }) => place)).toEqual([2, 3])
   })
 
-  test('a row without a fix is no position, as when Traccar forwards it', async () => {
+  test('a row without a fix is not a position, as when Traccar forwards it', async () => {
     const header = 'deviceId,fixTime,outdated,valid,latitude,longitude'
     const row = (outdated: boolean, valid: boolean) =>
       `7,2024-05-01T06:00:00Z,${outdated},${valid},52.5,13.4\n`
@@ -282,7 +282,7 @@ describe('Traccar', () => {
 })
 
 describe('GPX', () => {
-  test("PhoneTrack's tracks are its devices", async () => {
+  test("each track from PhoneTrack is a device", async () => {
     const { found } = await readHistory(history('phonetrack.gpx'))
     expect(asReports(found)).toMatchObject([
       {
@@ -310,12 +310,12 @@ describe('GPX', () => {
 })
 
 describe('our own exports', () => {
-  test('a device that is named like the beginning of another format leaves the format as it is', async () => {
+  test('a device named like the start of another format does not change the format', async () => {
     const csv = 'deviceId,latitude,longitude,timestamp\n<gpx>,1,2,2024-01-01T00:00:00Z\n'
     expect(await reportsInText(csv)).toMatchObject([{ deviceId: '<gpx>' }])
   })
 
-  test('a row of CSV means the same as a line of NDJSON', async () => {
+  test('a CSV row reads the same as an NDJSON line', async () => {
     const [fromCsv] = asReports((await readHistory(history('own.csv'))).found)
     expect(fromCsv).toMatchObject({
       deviceId: 'van 7',
@@ -326,7 +326,7 @@ describe('our own exports', () => {
     expect(asReports((await readHistory(history('own.ndjson'))).found)).toEqual([fromCsv])
   })
 
-  test('apostrophes that protect a text from spreadsheets are taken off, others stay', async () => {
+  test('apostrophes that guard texts from spreadsheets are removed, others stay', async () => {
     const [, formula] = asReports((await readHistory(history('own.csv'))).found)
     expect(formula).toMatchObject({ deviceId: '=1;+2', latitude: -52.5, longitude: -13.5 })
     const header = 'deviceId,latitude,longitude,timestamp'

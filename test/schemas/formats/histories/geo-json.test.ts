@@ -26,7 +26,7 @@ test("Dawarich's battery is a percentage, even if it is 1", async () => {
   ])
 })
 
-test("Overland's features mean what the app sends", async () => {
+test("Overland's features read the same as the app's requests", async () => {
   const { found } = await readHistory(history('overland.geojson'))
   expect(asReports(found)).toMatchObject([
     {
@@ -44,7 +44,7 @@ test("Overland's features mean what the app sends", async () => {
   ])
 })
 
-test('each point of a line has the time in the same place of coordTimes', async () => {
+test('each point of a line has the time at the same index of coordTimes', async () => {
   const [a, b, c] = ['2024-01-01T00:00:00Z', '2024-01-01T00:00:01Z', '2024-01-01T00:00:02Z']
   const lines = {
     type: 'MultiLineString',
@@ -79,7 +79,7 @@ test('each point of a line has the time in the same place of coordTimes', async 
   expect(await reportsInText(collection(line, {}))).toEqual(['a line must have coordTimes'])
 })
 
-test('each point of a MultiPoint has the time in the same place of times; without them it is named', async () => {
+test('each point of a MultiPoint has the time at the same index of times; without times it is reported', async () => {
   const times = ['2024-01-01T00:00:00Z', '2024-01-01T00:00:01Z']
   const coordinates = [
     [1, 2],
@@ -117,7 +117,7 @@ test('each point of a MultiPoint has the time in the same place of times; withou
   expect(await reportsInText(collection(single, at))).toEqual([points[0]])
 })
 
-test('a line names its device as points do', async () => {
+test('a line names its device in the same way as points', async () => {
   const line = { type: 'LineString', coordinates: [[1, 2]] }
   for (const name of ['deviceId', 'device_id', 'tracker_id']) {
     const properties = { coordTimes: ['2024-01-01T00:00:00Z'], [name]: 'van' }
@@ -164,7 +164,7 @@ test('a feature on each line is read, with the record separators of RFC 8142 too
   }
 })
 
-test('an area is no position', async () => {
+test('an area is not a position', async () => {
   const area = { type: 'Polygon', coordinates: [] }
   expect(await reportsInText(collection(area, {}))).toEqual(['features of type Polygon'])
 })
@@ -175,7 +175,7 @@ const collection = (geometry: object, properties: object) =>
     features: [{ type: 'Feature', geometry, properties }],
   })
 
-test('a U+FEFF within a text stays in it', async () => {
+test('a U+FEFF within a text is preserved', async () => {
   const at = { type: 'Point', coordinates: [1, 2] }
   const properties = { timestamp: '2024-01-01T00:00:00Z', deviceId: 'a', attributes: {} }
   for (const note of ['\ufeff7', 'a\ufeff', '\ufeff\ufeffé', '𐏿\ufeff']) {

@@ -6,8 +6,8 @@ const gpxOf = (point: string, creator = 'x') =>
   `<gpx creator="${creator}"><trk><name>bike</name><trkseg>${point}</trkseg></trk></gpx>`
 const TIME = '<time>2024-01-01T00:00:00Z</time>'
 
-describe('extensions of other programs', () => {
-  test('never replace the time, elevation and speed of a point', async () => {
+describe('extensions by other programs', () => {
+  test("never replace a point's time, elevation and speed", async () => {
     expect(await reportsOfFile('ext-time.gpx')).toMatchObject([
       { latitude: 1, longitude: 1, altitude: 5, timestamp: '2015-06-17T13:44:47.000Z' },
       { latitude: 1, longitude: 2, altitude: 5, timestamp: '2015-06-17T13:44:48.000Z' },
@@ -27,7 +27,7 @@ describe('extensions of other programs', () => {
     }
   })
 
-  test('of OsmAnd have the heading as bearing, which is no attribute', async () => {
+  test('of OsmAnd have the heading as bearing, which is not an attribute', async () => {
     const [comma, point] = await reportsOfFile('osmand-bearing.gpx')
     expect(comma).toMatchObject({ latitude: 49.978498886, speed: 1.5, attributes: { hdop: 3.8 } })
     expect(comma).not.toHaveProperty('heading')
@@ -35,7 +35,7 @@ describe('extensions of other programs', () => {
     for (const one of [comma, point]) expect(one).not.toHaveProperty('attributes.bearing')
   })
 
-  test('have a known attribute in its type', async () => {
+  test('have known attributes in their types', async () => {
     const inside =
       '<ignition>OFF</ignition><motion>on</motion><alarm>7</alarm><note>7</note><odometer>7.0</odometer>'
     const point = `<trkpt lat="1" lon="2">${TIME}<extensions>${inside}</extensions></trkpt>`
@@ -44,7 +44,7 @@ describe('extensions of other programs', () => {
     ])
   })
 
-  test('of Garmin have the temperature as a number, whatever its decimals', async () => {
+  test('of Garmin have the temperature as a number, with any decimals', async () => {
     const inside = (text: string) =>
       `<extensions><x:Ext xmlns:x="urn:x"><x:atemp>${text}</x:atemp><x:hr>92</x:hr></x:Ext></extensions>`
     for (const [text, temperature] of [
@@ -59,7 +59,7 @@ describe('extensions of other programs', () => {
     }
   })
 
-  test('of Apple Health have the accuracies, of which -1 is unknown', async () => {
+  test('of Apple Health have the accuracies, where -1 means unknown', async () => {
     const point = (inside: string) =>
       `<trkpt lat="1" lon="2">${TIME}<extensions><speed>-1.0</speed>${inside}</extensions></trkpt>`
     const at = {
@@ -84,7 +84,7 @@ describe('extensions of other programs', () => {
   })
 })
 
-test('an export of an earlier version, without types of attributes, is read as it was', async () => {
+test('an export of an earlier version, without attribute types, is still read', async () => {
   const attributes = '<gps:alarm>7</gps:alarm><gps:ele>9</gps:ele><gps:on>true</gps:on>'
   const point = `<trkpt lat="1" lon="2"><ele>5</ele>${TIME}<extensions>
 <gpxtpx:TrackPointExtension>
@@ -107,7 +107,7 @@ ${attributes}
   ])
 })
 
-test('white space before the XML declaration changes nothing but the numbers of lines', async () => {
+test('white space before the XML declaration changes only line numbers', async () => {
   const { found } = await readHistory(history('leading-newline.gpx'))
   expect(asReports(found)).toMatchObject([
     { latitude: 48.1, timestamp: '2008-05-01T10:00:00.000Z' },
@@ -115,6 +115,6 @@ test('white space before the XML declaration changes nothing but the numbers of 
   expect(found[0]?.place).toBe(3)
 })
 
-test('way points and routes are counted apart', async () => {
+test('waypoints and routes are counted separately', async () => {
   expect(await reportsOfFile('way-points.gpx')).toEqual(['way points', 'points of routes'])
 })

@@ -28,7 +28,7 @@ export function fitMessage(
   ])
 }
 
-/** Data of the message that was defined last; its header is 0, or that of a compressed time. */
+/** Data of the most recently defined message; its header is 0, or that of a compressed time. */
 export function fitData(
   fields: readonly MadeField[],
   { isBig = false, header = 0 }: Making & { header?: number } = {},
@@ -75,7 +75,7 @@ export function fitTime(iso: string): number {
   return (Date.parse(iso) - EPOCH) / 1000
 }
 
-/** A place in FIT's units. */
+/** Coordinates in FIT's units. */
 export function semicircles(degrees: number): number {
   return Math.round((degrees * 2 ** 31) / 180)
 }

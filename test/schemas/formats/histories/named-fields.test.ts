@@ -3,7 +3,7 @@ import { history, readHistory, asReports, reportsInText } from './read-history.t
 
 const AT = { latitude: 52.1, longitude: 13.1, timestamp: '2019-05-21T08:47:00.000Z' }
 
-describe('fields of other programs', () => {
+describe("other programs' fields", () => {
   const TIMES = ['datetime', 'recorded_at', 'when', 'time', 'date', 'timestamp']
 
   test.each(TIMES)('have the time in %s, in CSV, NDJSON and GeoJSON', async (name) => {
@@ -28,7 +28,7 @@ describe('fields of other programs', () => {
     ['2019-05-21 10:47:00+02:00', 0],
     ['1558428420', 0],
     ['21.05.2019 10:47:00+02:00', 0],
-  ])('write times like %s', async (written, more) => {
+  ])('may have times like %s', async (written, more) => {
     const [point] = await reportsInText(`time,lat,lon\n${written},52.1,13.1\n`)
     const timestamp = AT.timestamp.replace('000Z', `${String(more).padStart(3, '0')}Z`)
     expect(point).toMatchObject({ ...AT, timestamp })
@@ -106,7 +106,7 @@ describe('CSV', () => {
     }
   })
 
-  test('of our own exports has the name and labels of the device in no attribute', async () => {
+  test("of our exports yields no attributes for the device's name and labels", async () => {
     const [point] = asReports((await readHistory(history('own.csv'))).found)
     expect(point).toMatchObject({ attributes: { ignition: true, note: 'a;=1' } })
     expect(Object.keys((point as { attributes: object }).attributes)).toHaveLength(2)
@@ -140,7 +140,7 @@ describe('CSV', () => {
     expect(await reportsInText(text)).toEqual([{ deviceId: 'given', ...AT }])
   })
 
-  test('with a whole time in one of two such columns has that one', async () => {
+  test('with a complete time in one of two such columns uses that column', async () => {
     const text = `date,time,lat,lon\n2001-01-01,${AT.timestamp},52.1,13.1\n`
     expect(await reportsInText(text)).toEqual([{ deviceId: 'given', ...AT }])
     const [fault] = await reportsInText('date,time,lat,lon\n21/05/2019,08:47:00,52.1,13.1\n')
@@ -196,11 +196,11 @@ describe('fields named like ours', () => {
         properties: { deviceId: 'van', timestamp: AT.timestamp, ...more },
       }),
     ],
-  ])('leave the others as attributes with their types, in %s', async (_format, text) => {
+  ])('leave other fields as typed attributes, in %s', async (_format, text) => {
     expect(await reportsInText(text)).toEqual([{ ...own, attributes: more }])
   })
 
-  test('have other usual names beside them: velocity, course, device_id, hAcc', async () => {
+  test('have other common names too: velocity, course, device_id, hAcc', async () => {
     const { deviceId: device_id, ...place } = own
     const fields = { ...place, device_id, velocity: 3, course: 90, hAcc: 4, vAcc: -1, battery: 85 }
     for (const text of [csv(fields), JSON.stringify(fields)]) {
@@ -210,14 +210,14 @@ describe('fields named like ours', () => {
     }
   })
 
-  test('name a column that can be no attribute as one word', async () => {
+  test('are named as one word if a column cannot be an attribute', async () => {
     const text = csv({ ...own, 'Fuel level (l)': 7.5, '"Door, left"': true })
     expect(await reportsInText(text)).toEqual([
       { ...own, attributes: { doorLeft: true, fuelLevelL: 7.5 } },
     ])
   })
 
-  test('in an export of ours with a further column keep it', async () => {
+  test('in our exports keep an additional column', async () => {
     const text = csv({ recordId: 'x', ...own, name: 'Van', labels: '', driver: 'Ann' })
     expect(await reportsInText(text)).toEqual([{ ...own, attributes: { driver: 'Ann' } }])
   })

@@ -17,7 +17,7 @@ const SECOND = {
   timestamp: '2024-03-01T09:03:19.000Z',
 }
 
-test("the Recorder's JSON means what the app has published", async () => {
+test("the Recorder's JSON reads the same as the app's messages", async () => {
   const { found } = await readHistory(history('ocat.json'))
   expect(asReports(found)).toEqual([
     { deviceId: 'bob/tablet', ...FIRST, battery: 0.94, attributes: { charging: true } },
@@ -26,7 +26,7 @@ test("the Recorder's JSON means what the app has published", async () => {
   ])
 })
 
-test("the Recorder's GeoJSON has km/h too, and the letters of the tid are no device", async () => {
+test("the Recorder's GeoJSON has km/h too, and its tid is not a device", async () => {
   const { found } = await readHistory(history('ocat.geojson'))
   expect(asReports(found)).toEqual([
     { deviceId: 'given', ...FIRST },
@@ -34,14 +34,14 @@ test("the Recorder's GeoJSON has km/h too, and the letters of the tid are no dev
   ])
 })
 
-test("the Recorder's CSV means the same", async () => {
+test("the Recorder's CSV reads the same", async () => {
   const { found } = await readHistory(history('ocat.csv'))
   const attributes = { charging: true, verticalAccuracy: 4 }
   expect(asReports(found)).toEqual([
     { deviceId: 'bob/tablet', ...FIRST, battery: 0.94, attributes },
     { deviceId: 'bob/tablet', ...SECOND },
   ])
-  // With chosen fields.
+  // With selected fields.
   expect(await reportsInText('lat,lon,tst\n52.226,13.333,1709283799\n')).toEqual([
     { deviceId: 'given', latitude: 52.226, longitude: 13.333, timestamp: SECOND.timestamp },
   ])
@@ -64,7 +64,7 @@ test.each([
   }
 })
 
-test('an element that is no message is named', async () => {
+test('an element that is not a message is reported', async () => {
   expect(
     await reportsInText('{"count":1,"locations":[7,{"lat":1,"lon":2,"tst":1}]}'),
   ).toMatchObject(['a location must be an object', expect.anything()])

@@ -2,7 +2,7 @@ import type { FileItem } from '../../../../schemas/formats/histories/format.ts'
 import { readPoints } from '../../../../schemas/formats/histories/read-points.ts'
 import { textOf } from '../../../../commands/import/import-files.ts'
 
-/** The items of a file that may be damaged, and what is said about the damage. */
+/** The items of a file that may be damaged, and the message about the damage. */
 export async function readDamaged(
   bytes: Uint8Array,
 ): Promise<{ items: FileItem[]; error?: unknown }> {

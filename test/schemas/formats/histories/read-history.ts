@@ -13,12 +13,12 @@ export function history(name: string): Buffer {
   return readFileSync(join('test', 'fixtures', 'histories', name))
 }
 
-/** The items of a file that arrives in these pieces, and the name of the format it is recognised as. */
+/** The items of a file that arrives in these chunks, and the name of the detected format. */
 export function readHistory(...pieces: readonly Uint8Array[]) {
   return readHistoryAt(undefined, ...pieces)
 }
 
-/** The same of a file at this path. */
+/** The items of the file at this path, and the name of its format. */
 export async function readHistoryAt(
   path: string | undefined,
   ...pieces: readonly Uint8Array[]
@@ -32,7 +32,7 @@ export async function readHistoryAt(
   return { format: format.name, found: items }
 }
 
-/** Each item as the report that is sent, or as what is said about it. */
+/** Each item as the report to send, or as the message about it. */
 export function asReports(found: readonly FileItem[]): (UnjudgedReport | string)[] {
   return found.map((item) => {
     if (item.kind === 'other') return item.what
@@ -44,7 +44,7 @@ export function asReports(found: readonly FileItem[]): (UnjudgedReport | string)
   })
 }
 
-/** Reads a text in one piece. */
+/** Reads a text as one chunk. */
 export async function reportsInText(text: string) {
   const { found } = await readHistory(Buffer.from(text))
   return asReports(found)

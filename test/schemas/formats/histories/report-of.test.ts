@@ -31,7 +31,7 @@ const anyPoint = fc.record({
   laterMs: fc.constantFrom(0, 0, 60_000, Infinity, NaN),
 })
 
-test('a point of a file is valid for the service exactly if it is valid as an app would send it', () => {
+test('a point in a file is valid exactly if the service would accept it from an app', () => {
   const seen = { valid: 0, invalid: 0 }
   fc.assert(
     fc.property(anyPoint, ({ deviceId, sentTime, laterMs, ...place }) => {

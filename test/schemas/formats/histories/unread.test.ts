@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { readHistory } from './read-history.ts'
 
-/** The begin of an archive whose first file has this name. */
+/** The start of an archive whose first file has this name. */
 const zip = (name: string, content = '') => {
   const header = Buffer.alloc(30)
   header.write('PK\x03\x04')
@@ -57,6 +57,6 @@ test.each<[string, Buffer, string]>([
     'it is a month of semantic history, which has guesses in place of positions',
   ],
   ['a web page', latin1('<!DOCTYPE html><html>'), 'it is a web page, perhaps the one to sign in'],
-])('%s is named, with what to do', async (_kind, bytes, message) => {
+])('%s is named, with advice', async (_kind, bytes, message) => {
   await expect(readHistory(bytes)).rejects.toThrow(message)
 })

@@ -5,7 +5,7 @@ import { asReports, history, readHistory, reportsInText } from './read-history.t
 const fileReports = async (name: string) => asReports((await readHistory(history(name))).found)
 
 describe('TCX', () => {
-  test('track points have their place, time, measurements and sensors', async () => {
+  test('track points have their coordinates, time, measurements and sensors', async () => {
     expect(await fileReports('walk.tcx')).toEqual([
       {
         deviceId: 'given',
@@ -32,7 +32,7 @@ describe('TCX', () => {
   const database = (inside: string) =>
     `<a:TrainingCenterDatabase xmlns:a="urn:a">${inside}</a:TrainingCenterDatabase>`
 
-  test('with a prefix, in one line and after white space is read', async () => {
+  test('with a prefix, on one line and after white space is read', async () => {
     const text = `\n  ${database(`<a:Activities>${point}${point}</a:Activities>`)}`
     const expected = {
       deviceId: 'given',
@@ -50,7 +50,7 @@ describe('TCX', () => {
     ])
   })
 
-  test('a file that is cut gives the points before, and says how much is left out', async () => {
+  test('a cut file yields the preceding points and says how much is missing', async () => {
     const text = database(`<a:Activities>${point.repeat(3)}&${point.repeat(4)}</a:Activities>`)
     const { items, error } = await readDamaged(Buffer.from(text))
     expect(items).toHaveLength(3)
@@ -67,7 +67,7 @@ describe('KML', () => {
     ...more,
   })
 
-  test('tracks and points with a time are positions, lines and places are not', async () => {
+  test('tracks and points with a time are positions; lines and placemarks are not', async () => {
     expect(await fileReports('walk.kml')).toEqual([
       at(48.19, 16.29, '2024-05-01T07:59:00.000Z'),
       at(48.2, 16.3, '2024-05-01T08:00:00.000Z', { altitude: 180.5 }),
@@ -86,7 +86,7 @@ describe('KML', () => {
   const track = (inside: string) =>
     `<kml xmlns:gx="urn:gx"><Placemark><TimeStamp/><gx:Track>${inside}</gx:Track></Placemark></kml>`
 
-  test('the data of a track are those of its points', async () => {
+  test("a track's data applies to its points", async () => {
     const data = [
       values('speed', '2.5', ''),
       values('accuracy', '4.0', '5'),
@@ -111,7 +111,7 @@ describe('KML', () => {
     ])
   })
 
-  test('of a point its data are attributes, and the time of a camera is not its own', async () => {
+  test("of a point has its data as attributes, and ignores a camera's time", async () => {
     const mark = (inside: string) =>
       `<kml><Placemark>${inside}<Point><coordinates>16.3,48.2</coordinates></Point></Placemark></kml>`
     const data =
@@ -123,7 +123,7 @@ describe('KML', () => {
     expect(await reportsInText(mark(`<LookAt>${time}</LookAt>`))).toEqual(['places without a time'])
   })
 
-  test('a track of KML 2.3 is read, and a place without a time is refused', async () => {
+  test('a track of KML 2.3 is read, and coordinates without a time are rejected', async () => {
     const text = `<kml><Track>${times}${places.replaceAll('gx:', '')}<coord>1 2 3</coord></Track></kml>`
     expect(await reportsInText(text)).toEqual([
       at(48.2, 16.3, '2024-05-01T08:00:00.000Z'),
@@ -132,7 +132,7 @@ describe('KML', () => {
     ])
   })
 
-  test('of a track that is cut the places before are there', async () => {
+  test('of a cut track yields the preceding points', async () => {
     const { items, error } = await readDamaged(
       Buffer.from(track(times + places).replace('<gx:coord>16.4', '<gx:coord')),
     )

@@ -53,7 +53,7 @@ describe('a decoded payload', () => {
     expect(rejections).toEqual([])
   })
 
-  test('of a SenseCAP T1000 has position, battery and temperature in a list', async () => {
+  test('of a SenseCAP T1000 is read from a list: position, battery and temperature', async () => {
     const { positions } = await send(TTS, fixture('tts-sensecap-t1000'))
     expect(positions).toMatchObject([
       {
@@ -61,7 +61,7 @@ describe('a decoded payload', () => {
         latitude: 22.576,
         longitude: 113.944,
         battery: 0.92,
-        // The tracker's own time.
+        // The tracker's time.
         timestamp: 1_795_628_840_000,
         attributes: { temperature: 28.2, rssi: -70, snr: 9 },
       },
@@ -69,7 +69,7 @@ describe('a decoded payload', () => {
     expect(positions[0]!.attributes).not.toHaveProperty('airTemperature')
   })
 
-  test('of a SenseCAP with several moments has the position of each, and the readings without a moment', () => {
+  test('of a SenseCAP with several times has a position for each, and the readings without a time', () => {
     const moment = (time: number, longitude: number) => [
       {
         measurementId: '4197',
@@ -109,7 +109,7 @@ describe('a decoded payload', () => {
     })
   })
 
-  test('of an older SenseCAP has one list', () => {
+  test('of an older SenseCAP is read from a single list', () => {
     const messages = [
       { measurementId: 4097, type: 'report_telemetry', measurementValue: 21 },
       { measurementId: 4098, type: 'Air Humidity', measurementValue: 40 },
@@ -120,7 +120,7 @@ describe('a decoded payload', () => {
     })
   })
 
-  test('with an impossible time of its own has that of the uplink', async () => {
+  test('with an impossible time gets that of the uplink', async () => {
     const sent = fixture('tts-sensecap-t1000')
     for (const wrong of ['0', '4102444800000']) {
       const { positions } = await send(TTS, sent.replaceAll('1795628840000', wrong))
@@ -146,7 +146,7 @@ describe('a decoded payload', () => {
     ],
     ['the name with a number within range', { latitude: 543, lat: 54.3, longitude: 10.1 }],
     ['the top level first', { old: { latitude: 1, longitude: 2 }, lat: 54.3, lon: 10.1 }],
-  ])('has its position under usual names: %s', (_, payload) => {
+  ])('has its position under common names: %s', (_, payload) => {
     const [position, ...more] = decodedPayload(payload).positions
     expect(more).toEqual([])
     expect([Number(position?.latitude), Number(position?.longitude)]).toEqual([54.3, 10.1])
@@ -161,7 +161,7 @@ describe('a decoded payload', () => {
     ['coordinates of different objects', { a: { latitude: 54.3 }, b: { longitude: 10.1 } }],
     ['numbers out of range', { latitude: 91, longitude: 181 }],
     ['texts', { latitude: '54.3°', longitude: '10.1°' }],
-  ])('does not take for a position: %s', (_, payload) => {
+  ])('does not treat as a position: %s', (_, payload) => {
     expect(decodedPayload(payload).positions).toEqual([])
   })
 })
@@ -205,7 +205,7 @@ describe('a pressed panic button', () => {
     expect(alarm).toBeUndefined()
   })
 
-  test('is none of objects that cannot be texts', () => {
+  test('is not made from objects that have no text', () => {
     const object = { toString: 1, valueOf: 1 }
     const message = { measurementId: object, type: object, measurementValue: [object] }
     const events = { measurementId: '4200', measurementValue: [{ id: object, eventName: object }] }
@@ -221,7 +221,7 @@ describe('a pressed panic button', () => {
     expect(alarmOf({ alarm: 'lowBattery', sos: false })).toBe('lowBattery')
   })
 
-  test('stands beside the position, and with the same fix again is no repeat', async () => {
+  test('is added to the position, and is not a repeat if the fix is the same', async () => {
     const uplink = (alarm: string) => fixture('tts-lgt92').replace('"FALSE"', `"${alarm}"`)
     const { positions } = await send(TTS, uplink('TRUE'))
     expect(positions).toMatchObject([{ attributes: { alarm: 'sos', ALARM_status: 'TRUE' } }])
@@ -230,7 +230,7 @@ describe('a pressed panic button', () => {
     expect(before.positions[0]?.recordId).not.toBe(positions[0]?.recordId)
   })
 
-  test('of a SenseCAP is of its own moment', async () => {
+  test('of a SenseCAP has its own time', async () => {
     const sos =
       '{"measurementId":"4200","timestamp":1795628840000,"measurementValue":[{"id":7,"eventName":"SOS event."}]},'
     const sent = fixture('tts-sensecap-t1000').replace('[[', `[[${sos}`)
@@ -238,7 +238,7 @@ describe('a pressed panic button', () => {
     expect(positions).toMatchObject([{ latitude: 22.576, attributes: { alarm: 'sos' } }])
   })
 
-  test('is kept where there are too many other readings', async () => {
+  test('is kept even if there are too many other readings', async () => {
     const readings = Array.from({ length: 40 }, (_, n) => [`reading${n}`, n] as const)
     const payload = { ...Object.fromEntries(readings), ...PLACE, panic: true }
     const uplink_message = { decoded_payload: payload, received_at: '2026-11-25T17:00:00Z' }
@@ -287,26 +287,26 @@ describe('stored positions', () => {
       TTS,
       uplink({ history: [...history, { timestamp: 1, latitude: 0, longitude: 0 }] }),
     ],
-  ])('are positions with their own times: %s (%s)', async (_, path, sent) => {
+  ])('are positions with their times: %s (%s)', async (_, path, sent) => {
     const { positions, rejections } = await send(path, sent)
     expect(positions).toMatchObject(TWO)
     expect(rejections).toEqual([])
   })
 
-  test('come before the position of now, which alone has what the tracker measures now', async () => {
+  test('precede the current position, which alone has the current readings', async () => {
     const { positions } = await send(TTS, uplink({ ...PLACE, history, temperature: 21.8 }))
     expect(positions).toMatchObject([...TWO, { ...PLACE, attributes: { temperature: 21.8 } }])
     expect(positions[0]).not.toHaveProperty('attributes')
   })
 
-  test('with a time that cannot be are rejected: that of the uplink is not theirs', async () => {
+  test("with an impossible time are rejected: the uplink's time is not theirs", async () => {
     const [wrong, right] = [{ ...history[0], timestamp: 7 }, history[1]]
     const { positions, rejections } = await send(TTS, uplink({ history: [wrong, right] }))
     expect(positions).toMatchObject(TWO.slice(1))
     expect(rejections).toMatchObject([{ message: 'timestamp 7 is before 2000' }])
   })
 
-  test('of a Dragino tracker have their date and time in two fields', async () => {
+  test('of a Dragino tracker have date and time in two fields', async () => {
     const stored = { Latitude: 48.2, Longitud: 16.36, Date: '2026:11:25', Time: '9:5:7' }
     const { positions } = await send(TTS, uplink(stored))
     expect(positions).toMatchObject([{ timestamp: Date.UTC(2026, 10, 25, 9, 5, 7) }])
@@ -314,7 +314,7 @@ describe('stored positions', () => {
     expect(broken).toMatchObject([{ timestamp: Date.UTC(2026, 10, 25, 17) }])
   })
 
-  test('are not places without times, or in `cached`', () => {
+  test('do not include coordinates without times, or in `cached`', () => {
     const places = [{ latitude: 48.2, longitude: 16.36 }]
     expect(decodedPayload({ anchors: places, cached: history }).positions).toEqual([])
   })
@@ -356,7 +356,7 @@ describe('an uplink with a payload but without a position', () => {
       'the uplink of a device without a position so far has no decoded payload: it needs a decoder',
     ],
   ])(
-    'leaves a rejection that says so if nothing is known of its device: %s (%s)',
+    'is rejected with that reason if its device is unknown: %s (%s)',
     async (_, path, body, lacks) => {
       const message = `${path.split('/').at(-1)}: ${lacks}`
       const { positions, rejections } = await send(path, body)
@@ -371,12 +371,12 @@ describe('an uplink with a payload but without a position', () => {
   test.each<[string, string, object]>([
     ['a sensor’s', TTS, uplink('KNOWN', { decoded_payload: { temp: 3 } })],
     ['one that nothing has decoded', CHIRPSTACK, event('KNOWN', { data: 'AQ==' })],
-  ])('is a heartbeat of a device that has had a position: %s', async (_, path, body) => {
+  ])('is a heartbeat if its device has reported a position: %s', async (_, path, body) => {
     const { positions, rejections } = await send(path, body)
     expect([positions, rejections]).toEqual([[], []])
   })
 
-  test('names some of many fields, and no API key in their names', async () => {
+  test('names a few of many fields, and masks API keys in their names', async () => {
     const { secret } = await ingest.createKey()
     const names = [...Array.from({ length: 20 }, (_, n) => `field${n}`)]
     const payload = Object.fromEntries([secret, ...names].map((name) => [name, 1]))
@@ -387,7 +387,7 @@ describe('an uplink with a payload but without a position', () => {
     expect(JSON.stringify(rejections)).not.toContain(secret)
   })
 
-  test('is a heartbeat of a new device all the same without a payload: a join, or an uplink of the network alone', async () => {
+  test('without a payload is still a heartbeat of a new device: a join, or a network-only uplink', async () => {
     const join = { end_device_ids: { dev_eui: 'NEW8' }, join_accept: {} }
     for (const body of [uplink('NEW7', {}), join]) {
       expect((await send(TTS, body)).rejections).toMatchObject([

@@ -39,7 +39,7 @@ describe('a point with a photo', () => {
     ['of 5 MiB', 5 * 1024 * 1024],
   ])('of μlogger is stored without the photo: %s', async (_, bytes) => {
     const { id, secret } = await ingest.createKey()
-    // The bytes of a photo are no UTF-8.
+    // A photo's bytes are not UTF-8.
     const photo = new Uint8Array(bytes).fill(0xff)
     const answer = await sendPhoto(secret, formOf(photo))
     expect(answer).toEqual({ status: 200, body: { error: false, trackid: 1 } })
@@ -56,7 +56,7 @@ describe('a point with a photo', () => {
     ])
   })
 
-  test('that is cut off leaves a rejection', async () => {
+  test('that is cut off is rejected', async () => {
     const { id, secret } = await ingest.createKey()
     const path = `/log/ulogger/${secret}/van/client/index.php`
     const headers = { 'Content-Type': 'multipart/form-data; boundary=x' }
@@ -70,7 +70,7 @@ describe('a point with a photo', () => {
 })
 
 describe('multipartFields', () => {
-  test('any fields, as a browser writes them, are read; files are left out', async () => {
+  test('any fields, as a browser writes them, are read; files are skipped', async () => {
     const text = fc.string({ unit: 'grapheme' }).map((value) => value.replaceAll(/[\r\n"]/g, ''))
     await fc.assert(
       fc.asyncProperty(
@@ -104,7 +104,7 @@ describe('multipartFields', () => {
     expect(multipartFields(Buffer.from(body), type)).toBeUndefined()
   })
 
-  test('takes a quoted boundary, a name without quotes and the first of repeated fields', () => {
+  test('accepts a quoted boundary and unquoted names, and uses the first of repeated fields', () => {
     const part = (value: string) =>
       `\r\n--a b\r\ncontent-disposition: form-data; name=lat\r\n\r\n${value}`
     const body = Buffer.from(`${part('1')}${part('2')}\r\n--a b--\r\n`)
