@@ -245,7 +245,7 @@ describe("imports follow a position's path", () => {
     expect(twice).toEqual([])
   })
 
-  test('the core of the page needs no package, so that Node can run it', () => {
+  test('the core of the page needs no packages, so that Node can run it', () => {
     const packages = sources('console/core').filter((file) =>
       /\bfrom '[^.]/.test(readFileSync(join(root, file), 'utf8')),
     )

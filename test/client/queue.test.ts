@@ -77,7 +77,7 @@ test('an offline queue sends added reports in batches with the key; then its fil
   expect(await readFile(file, 'utf8')).toBe('')
 })
 
-test('a report added to a queue is on disk', async () => {
+test('a report is on disk once added to a queue', async () => {
   const { queue: sent } = await queue(() => 'hang-up')
   await sent.add(at(1))
   expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(at(1))}\n`)

@@ -24,7 +24,7 @@ export const packing: fc.Arbitrary<Packing> = fc.record({
   damageAfter: fc.boolean(),
 })
 
-/** The bytes that are sent. */
+/** The bytes sent. */
 export function packedBody(
   written: Buffer,
   { damage, coding, packed, damageAfter }: Packing,

@@ -1,7 +1,7 @@
 /** The number of measurements, so that a busy moment of the machine decides nothing. */
 const ROUNDS = 5
 
-/** Whether more rounds cannot change whether the median passes, for each measure. */
+/** Whether further rounds can no longer change the verdict on any measure's median. */
 export function isDecided(...measures: (readonly boolean[])[]): boolean {
   return measures.every((passed) => {
     const passes = passed.filter(Boolean).length

@@ -222,7 +222,7 @@ function sign(deviceId: string, device: Device, receivedAt: number): void {
   device.heardAt = Math.max(device.heardAt ?? 0, receivedAt)
 }
 
-/** What an entry contains besides a sign of life; undefined if it repeats a record. */
+/** An entry's content besides a sign of life; undefined if it repeats a record. */
 function newsOf(
   device: Device,
   { event, origin }: Exclude<ProjectionEntry, { kind: 'erasure' }>,

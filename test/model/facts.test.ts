@@ -158,7 +158,10 @@ const MEMORY = '/dev/shm'
 /** A change of settings takes effect at the next sweep. */
 const FOLLOWED_MS = 5_000
 
-/** Puts the steps into the log, working between them; then projects and sweeps until nothing is left to decide. */
+/**
+ * Applies the steps, projecting in between; then projects and sweeps until nothing is left to
+ * decide.
+ */
 async function run(taken: readonly Step[], work: readonly Work[]) {
   const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'gps-facts-'))
   const log: ProjectionEntry[] = []

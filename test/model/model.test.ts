@@ -7,7 +7,7 @@ import { FaultyDatabase } from './faulty-driver.ts'
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 200)
 const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
 const FASTER = 50
-/** A run takes some 70 ms. */
+/** A run takes about 70 ms. */
 const HANGS_MS = 20_000
 
 // Time runs faster: pauses become a few event-loop turns.

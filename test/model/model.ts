@@ -15,7 +15,7 @@ export const DEVICES = ['tram', 'tug', 'van'] as const
 /** A report that devices resend: the same fields give the same record. */
 export type Report = { readonly device: number; readonly turn: number | 'heartbeat' }
 
-/** What is known about one device since its last erasure. */
+/** The state of one device since its last erasure. */
 type Device = {
   /** Reports that may be visible, and when each was sent. */
   readonly may: Map<string, Set<number>>

@@ -21,7 +21,7 @@ const SEEN_SECONDS = 60
 const LEAP = 300
 
 /**
- * What is known of a stop at an input or, without an index, at a time by which nothing else was
+ * The state of a stop at an input or, without an index, at a time by which nothing else was
  * received.
  */
 export type StopNews = {

@@ -18,7 +18,7 @@ await describeWith(['kubernetesSchemas'], 'Kubernetes manifests', ({ kubernetesS
     return run('python3', [...args, ...files], { env })
   }
 
-  test('manifests are valid by the API’s schemas', async () => {
+  test('manifests are valid against the API’s schemas', async () => {
     const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'))
     expect(files.length).toBeGreaterThan(3)
     await check(...files.map((file) => join(folder, file)))

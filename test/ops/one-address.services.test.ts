@@ -131,13 +131,13 @@ for (const [name, prefix] of RECIPES) {
     })
 
     if (prefix !== '')
-      test('the address without its slash leads to the console', async () => {
+      test('the address without its trailing slash leads to the console', async () => {
         const { status, headers } = await ask('GET', '')
         expect([301, 308]).toContain(status)
         expect(new URL(String(headers['location']), url).href).toBe(`${url}/`)
       })
 
-    test('the APIs learn the address and the scheme of the client', async () => {
+    test("the proxy passes the client's address and scheme to the APIs", async () => {
       const { headers } = JSON.parse((await ask('GET', '/keys')).text) as Received
       expect(headers).toMatchObject({
         'x-forwarded-for': '127.0.0.1',

@@ -54,7 +54,7 @@ test('records missing in a generation are copied when it becomes current', async
   })
 })
 
-test('the lag is that of the read models in use', async () => {
+test('the lag is measured for the read models in use', async () => {
   await eventLog.append([positionReported(), positionReported(), positionReported()])
   await whileProjecting(store, async () => {
     await eventually(async () => (await counted()) === 3)

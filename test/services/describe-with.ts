@@ -144,6 +144,6 @@ function leaveOut(suite: string, reason: string): void {
   }
   noteSkipped(suite, reason)
   describe.skip(suite, () => {
-    test('the suite needs a server that is unavailable', () => undefined)
+    test('the suite needs an unavailable server', () => undefined)
   })
 }

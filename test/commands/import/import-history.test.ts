@@ -265,7 +265,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     expect(text).toContain('its points name no device: name it with --device ID')
   })
 
-  test("an import needs the list of Traccar's devices for the numbers of its positions", async () => {
+  test("an import needs Traccar's device list to resolve the device numbers of its positions", async () => {
     const [positions, devices] = ['traccar-positions.json', 'traccar-devices.json'].map((name) =>
       join('test', 'fixtures', 'histories', name),
     ) as [string, string]

@@ -129,7 +129,7 @@ test('a car parked inside a new geofence does not enter it, and its exit has no 
   ])
 })
 
-test('a car that was inside a new geofence and next reports outside has left', () => {
+test('a car inside a new geofence that next reports outside has left it', () => {
   const device = new JudgedDevice(definitions())
   device.judge(at(0))
   device.definitions = definitions({ geofences: [geofence({ inForceSince: T0 + 100_000 })] })

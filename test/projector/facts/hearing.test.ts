@@ -25,13 +25,13 @@ test('nothing is heard before an ingest API is ready', async () => {
   expect(await heardSince()).toBe(Infinity)
 })
 
-test('reports are heard since the ingest API has been ready', async () => {
+test('reports are heard from the moment the ingest API is ready', async () => {
   await world.ingestReports({ readySince: T0 - 5_000 })
   expect(await heardSince()).toBe(T0 - 5_000)
   expect(world.hearing.current().graceMs).toBe(600_000)
 })
 
-test('silences are held until reports have been heard for long enough', async () => {
+test('silences are not judged until reports have been heard for long enough', async () => {
   await world.hearing.look()
   expect(world.hearing.heldSince()).toBe(T0)
   while (clock.time < T0 + 600_000) {

@@ -99,7 +99,7 @@ test('600 due devices that cannot be judged do not block others, and are retried
   expect(world.failures.count()).toBe(600)
 })
 
-test('a fault of a device is logged once, until it has been judged again', async () => {
+test("a device's fault is logged once until the device has been judged again", async () => {
   const told: [string, string][] = []
   const logger = {
     error: ({ deviceId, err }: { deviceId: string; err: Error }) =>

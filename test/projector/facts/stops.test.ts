@@ -79,7 +79,7 @@ function isWithin([from, to]: Stay, [start, end]: Stay): boolean {
   return from >= start && to <= end
 }
 
-test('the stops of rules are those of trips, on random walks', () => {
+test('rules and trips find the same stops on random walks', () => {
   let count = 0
   fc.assert(
     fc.property(walks, (fixes) => {

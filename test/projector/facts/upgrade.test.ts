@@ -21,7 +21,7 @@ test('files of version 0.3.0 have the same facts, devices inside and raised rule
   expect(await holdingIn(store)).toEqual(holdingOf(old))
 })
 
-test('after a kill of version 0.3.0 its files are judged further: each decision once, in sequences without gaps', async () => {
+test('after a kill of version 0.3.0, judging continues from its files: each decision once, in sequences without gaps', async () => {
   const { store, old } = openFilesOf030()
   await continueLog(store).goOn()
   await expectWentOn(store, old)
