@@ -118,7 +118,7 @@ async function loseTwoEvents(): Promise<void> {
   await eventLog.trim(T0 + 1_000_000_000)
 }
 
-test('a log that has lost events missing in the read models is rejected, naming them and the remedy', async () => {
+test('a log that has lost events which the read models lack is rejected, naming them and the remedy', async () => {
   await loseTwoEvents()
   const refused = projectUntil(eventLog, forever)
   await expect(refused).rejects.toBeInstanceOf(LogTooShortError)
