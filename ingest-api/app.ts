@@ -35,9 +35,9 @@ import { knownDevices, unplacedDevices } from './apps/unplaced-devices.ts'
 import { RecentPositions } from './accept/recent-positions.ts'
 import { ingestDocument } from './openapi.ts'
 
-/** Imports processed at the same time; further ones wait. */
+/** Maximum number of imports processed at the same time; further ones wait. */
 const IMPORTS_AT_ONCE = 2
-/** Other requests with large bodies processed at the same time. */
+/** Maximum number of other requests with large bodies processed at the same time. */
 const LARGE_AT_ONCE = 4
 
 export type IngestPorts = {
@@ -50,13 +50,13 @@ export type IngestPorts = {
 }
 
 export type IngestSettings = {
-  /** `key` is the limit of keys without their own. */
+  /** `key` is the limit of keys without their own limit. */
   readonly rateLimits: Pick<Config['rateLimits'], 'device' | 'key' | 'import' | 'auth'>
   /** The number of proxies to trust for X-Forwarded-For. */
   readonly trustProxy: number
-  /** Marks the test reports of this process. */
+  /** Marks this process's own test reports. */
   readonly testSecret?: string | undefined
-  /** Where senders reach the API, with a slash at both ends; absent: at the root. */
+  /** The path under which senders reach the API, with a slash at both ends; absent: at the root. */
   readonly basePath?: string | undefined
   readonly metricsElsewhere?: boolean
 }
@@ -113,7 +113,8 @@ export function createIngestApp(
     clock: steadyClock,
   })
   const appEndpoint = appEndpoints({ ...reporting, metrics: reportMetrics, clock, rejectUnplaced })
-  // Registered so that other methods get a 405. A POST gets here only if the router reads an odd target as this path.
+  // Registered so that other methods get a 405. A POST arrives here only if the router reads an
+  // unusual target as this path.
   for (const { path } of endpoints) router.post(path, notFound)
   for (const { path, methods, app } of APP_PATHS) {
     router.register(path, [...methods], notFound)
@@ -129,7 +130,7 @@ export function createIngestApp(
   const answering = answerSenders(app, { endpoints, appEndpoint, reportMetrics, metrics, logger })
   return { ...answering, middleware: app.middleware }
 
-  /** History has a separate limit, and devices have none there. */
+  /** Imports have a separate limit, and devices have none there. */
   function importing() {
     const limit = rateLimits.import
     const keyLimit = new KeyLimit({ bucket: 'import', limit, openCounters })

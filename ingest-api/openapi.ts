@@ -28,8 +28,8 @@ const REPORT: JsonSchema = {
 }
 
 /**
- * Any value may be a report of a batch, because a faulty one is refused in its own result. So the fields have
- * descriptions and no rules; code generators still know their names.
+ * Any value may be a report of a batch, because a faulty one is refused in its own result. So the
+ * fields have descriptions but no constraints; code generators still learn their names.
  */
 const REPORT_OF_BATCH: JsonSchema = {
   title: 'ReportOfBatch',
@@ -103,7 +103,7 @@ rate: \`RateLimit\` has the remainder. A body may be compressed
 
 const INDEX = { index: { type: 'integer', minimum: 0, description: 'The place in `reports`' } }
 
-/** One schema for both: the code that generators make of a choice does not compile in every language. */
+/** One schema for both: code generated for a union does not compile in every language. */
 const REPORT_RESULT: JsonSchema = {
   title: 'ReportResult',
   type: 'object',
@@ -200,7 +200,7 @@ export function ingestDocument(): OpenApiDocument {
   })
 }
 
-/** The root takes positions too: OsmAnd and Traccar Client know no other path. */
+/** The root accepts positions too: OsmAnd and Traccar Client know no other path. */
 function orAPosition(call: Operation): Operation {
   if (call.path !== '/') return call
   const osmand = APP_CALLS.find(({ operationId }) => operationId === 'getSendersOsmand')

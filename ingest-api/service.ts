@@ -25,7 +25,10 @@ const REJECTIONS_FLUSH_MS = 250
 /** The number of new connections accepted in one turn of the event loop. */
 const LISTENING_HANDLES = 32
 
-/** Starts the ingest API on an open log and store, until the lifecycle closes. Returns its URL. */
+/**
+ * Starts the ingest API on an open log and store; it runs until the lifecycle closes. Returns its
+ * URL.
+ */
 export async function startIngestApi(
   {
     eventLog,
@@ -37,12 +40,12 @@ export async function startIngestApi(
     eventLog: Pick<EventLog, 'append' | 'ready'> & {
       rejections: Pick<EventLog['rejections'], 'append'>
     }
-    /** The spool, if this instance has one. */
+    /** This instance's spool, if any. */
     spool?: { depth(): SpoolDepth & { readonly id?: string } } | undefined
     store: Pick<Keys, 'findGrant' | 'touchKeys' | 'countRefusals'> &
       Pick<Devices, 'findDevice'> &
       Pick<Instances, 'saveInstance'>
-    /** Absent: the rate limits' counters are in the memory of this process. */
+    /** Absent: rate limits are counted in this process's memory. */
     openCounters?: OpenRateCounters | undefined
     /** Marks the test reports of an admin API in the same process. */
     testSecret?: string
@@ -155,9 +158,9 @@ const MINUTE_MS = 60_000
 type Sample = { readonly at: number; readonly accepted: number; readonly refused: number }
 
 /**
- * Each call returns the reports accepted and refused in the last 60 s, or since the start if that is
- * more recent. If the last call was longer ago, the counts since then are scaled to 60 s. Our own
- * errors count as neither.
+ * Each call returns the reports accepted and refused in the last 60 s, or since a more recent
+ * start. If the last call was longer ago, the counts since then are scaled to 60 s. Our own errors
+ * count as neither.
  */
 export function reportRates({ metrics, clock }: { metrics: Metrics; clock: Clock }) {
   let samples: readonly Sample[] = [{ at: clock.now(), accepted: 0, refused: 0 }]

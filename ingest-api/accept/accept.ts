@@ -31,17 +31,17 @@ export type Accepted<Each = Outcome> = {
   readonly keyAllowance?: Allowance | undefined
   /** Only for a single report. */
   readonly deviceAllowance?: Allowance | undefined
-  /** The rejections of the reports. An app gets its answer once they are written. */
+  /** The reports' rejections. An app is answered only after they are written. */
   readonly rejections: ReadonlySet<Offered>
 }
 
 /**
- * Validates each report and appends the valid ones in one call, in the order of `inAppendOrder`; an `accepted` report is
- * durable, and so is a heartbeat that is `seen`. The caller has already counted the first report against the key's
- * limit; this counts the others and refuses those beyond it. Each device with a valid report counts
- * once against its own limit.
- * @throws {ApiError | DependencyError} if the log has not acknowledged the events by the deadline of the request.
- * They may or may not have been written, so no report has an outcome.
+ * Validates each report and appends the valid ones in one call, in the order of `inAppendOrder`; an
+ * `accepted` report and a `seen` heartbeat are durable. The caller has already counted the first
+ * report against the key's limit; this counts the rest and refuses reports beyond it. Each device
+ * with a valid report counts once against its own limit.
+ * @throws {ApiError | DependencyError} if the log has not acknowledged the events by the request's
+ * deadline. They may or may not have been written, so no report has an outcome.
  */
 export type Accept = {
   (
@@ -57,18 +57,18 @@ export type Accept = {
 }
 
 /**
- * The request of the reports. An app resends its whole request until no report in it needs a retry. So for an app
- * the caller has counted all reports against the key's limit, rejections are written immediately, and a report
- * refused by a limit causes none, because it will be resent.
+ * The request that sent the reports. An app resends its whole request until no report in it needs a
+ * retry. So for an app the caller has counted all reports against the key's limit, rejections are
+ * written immediately, and a report refused by a limit causes none, because it will be resent.
  */
 export type AcceptedRequest = CountedRequest & {
-  /** By `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   readonly deadline: number
 }
 
 /**
- * Larger requests are judged in slices, each in its own turn of the event loop, and appended in slices, one after
- * the other, so that other requests are served in between.
+ * Larger requests are judged in slices, one per event-loop turn, and their slices are appended one
+ * after the other, so that other requests are served in between.
  */
 const FEW_REPORTS = 100
 const APPENDED_AT_ONCE = 500
@@ -85,7 +85,7 @@ export function acceptReports({
   keyLimit: KeyLimit
   deviceLimit: DeviceLimit
   metrics: ReportMetrics
-  /** Told of the accepted ones. */
+  /** Notified of accepted reports. */
   positions?: Pick<RecentPositions, 'note'>
   clock: Clock
 }): Accept {
@@ -176,8 +176,9 @@ export function acceptReports({
 }
 
 /**
- * Drops all but one heartbeat of each device and alarm, the last with telemetry if any has it. Returns the remaining reports,
- * and for each submitted report its place among them. Undefined if all are needed.
+ * Keeps one heartbeat per device and alarm: the last, or the last with telemetry. Returns the
+ * remaining reports, and for each submitted report its index among them. Undefined if all are
+ * needed.
  */
 function withoutRepeats(
   submitted: readonly SubmittedReport[],
@@ -186,7 +187,7 @@ function withoutRepeats(
   const reports: SubmittedReport[] = []
   const heartbeats = new Map<string, number>()
   const places = submitted.map((report) => {
-    // No id has a line break.
+    // Ids contain no line breaks.
     const id = 'seen' in report ? `${report.seen}\n${report.attributes?.['alarm'] ?? ''}` : ''
     const known = 'seen' in report ? heartbeats.get(id) : undefined
     if (known !== undefined) {
@@ -218,9 +219,10 @@ function tooLate(): Error {
 }
 
 /**
- * The order in which the events of one request are appended: of min(timestamp, receivedAt), heartbeats last, and
- * otherwise as sent. Facts follow the order of the log, so a phone that sends its backlog newest first loses no
- * visit. Most requests are in order already: they are returned as they are, after one look at each event.
+ * The order in which the events of one request are appended: by min(timestamp, receivedAt), then
+ * heartbeats, otherwise as sent. Facts follow the log's order, so a phone that sends its backlog
+ * newest first loses no visit. Most requests are in order already and are returned unchanged after
+ * one pass.
  */
 function inAppendOrder(events: readonly AppendedEvent[]): readonly AppendedEvent[] {
   let last = -Infinity
@@ -236,7 +238,7 @@ function appendedAs(event: AppendedEvent): number {
   return isDeviceSeen(event) ? Infinity : Math.min(event.timestamp, event.receivedAt)
 }
 
-/** Not by a difference: that of two infinities is no number. */
+/** Not by subtraction: Infinity − Infinity is NaN. */
 function compare(a: number, b: number): number {
   if (a === b) return 0
   return a < b ? -1 : 1

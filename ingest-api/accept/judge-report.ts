@@ -55,7 +55,7 @@ export function judgeReport(
   return { kind: 'good', event: positionReported(report, context) }
 }
 
-/** The event of a heartbeat, or its refusal. */
+/** Returns the event of a heartbeat, or its refusal. */
 function judgeHeartbeat(
   { seen: deviceId, battery, attributes }: SubmittedHeartbeat,
   grant: KeyGrant,
@@ -112,7 +112,7 @@ function positionReported(
   const { accountId } = key
   const { deviceId, latitude, longitude, timestamp, attributes } = report
   const event = {
-    // Of what was sent: the types that attributes get from here on do not change it.
+    // Derived from the report as sent: typing its attributes later does not change the id.
     recordId: recordIdFor(isIdentifiedByPlace ? placeOf(report) : report, {
       accountId,
       idempotencyKey,
@@ -133,7 +133,7 @@ function positionReported(
   return typed === attributes ? reported : { ...reported, attributes: typed }
 }
 
-/** The fields that identify a report of an app. */
+/** The fields that identify an app's report. */
 function placeOf({
   deviceId,
   latitude,

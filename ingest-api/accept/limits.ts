@@ -18,7 +18,7 @@ export type Allowance = RateLimit & {
   readonly resetSeconds: number
 }
 
-/** The allowance of a limit after `count`. */
+/** The allowance left by a limit after `count`. */
 export function allowance(bucket: Allowance['bucket'], limit: RateLimit, count: Count): Allowance {
   const { points, seconds } = limit
   const left = Math.max(0, points - count.consumedPoints)
@@ -26,8 +26,8 @@ export function allowance(bucket: Allowance['bucket'], limit: RateLimit, count: 
 }
 
 /**
- * The headers of draft-ietf-httpapi-ratelimit-headers-10 for the bucket nearest to its limit: names
- * and values in turn, none without a limit.
+ * The headers of draft-ietf-httpapi-ratelimit-headers-10 for the bucket nearest to its limit:
+ * alternating names and values; none without a limit.
  */
 export function rateLimitHeaders(...allowances: (Allowance | undefined)[]): string[] {
   let nearest: Allowance | undefined
@@ -46,7 +46,7 @@ export function rateLimitHeaders(...allowances: (Allowance | undefined)[]): stri
   return ['RateLimit-Policy', policy, 'RateLimit', `"${bucket}";r=${left};t=${resetSeconds}`]
 }
 
-/** Keys whose debts are remembered; beyond it the oldest debts are forgotten. */
+/** Maximum number of keys whose debts are remembered; beyond it the oldest are forgotten. */
 const OWING = 10_000
 
 /** The window of a key's own limit. */
@@ -57,14 +57,14 @@ export type KeyAllowance = Allowance & { readonly over: number }
 
 /** Positions of a request, counted before its outcome is known. */
 export type Charge = {
-  /** Set if nothing was counted, because other requests have used up the limit meanwhile. */
+  /** Set if nothing was counted because other requests used up the limit in the meantime. */
   readonly exhausted?: Allowance
   /**
-   * The whole request was accepted, even if it exceeded the limit. After the end of its window, the key
-   * accepts nothing for as long as the excess would have needed.
+   * The whole request was accepted, even beyond the limit. After its window ends, the key is
+   * blocked for as long as the excess would have needed.
    */
   owe(): void
-  /** The request was not accepted, and will come again. */
+  /** The request was not accepted; the client will resend it. */
   giveBack(): Promise<void>
 }
 
@@ -80,7 +80,7 @@ export class KeyLimit {
   readonly #openCounters: OpenRateCounters
   /** Counters by window. They have no limit, because limits differ from key to key and may change. */
   readonly #counters = new Map<number, RateCounters>()
-  /** The end of each key's debt, by key id, in the time of `performance.now()`. */
+  /** When each key's debt ends, by key id, on the clock of `performance.now()`. */
   readonly #owing = new LRUCache<string, number>({ max: OWING })
 
   /** @param bucket `import` has separate counters, and a key's own limit does not apply there. */
@@ -116,7 +116,7 @@ export class KeyLimit {
   }
 
   /**
-   * Counts all further positions of a request whose first one was within the limit, even if they
+   * Counts the remaining positions of a request whose first one was within the limit, even if they
    * exceed it.
    */
   async charge(
@@ -166,7 +166,7 @@ export function beyondKeyLimit({ points, seconds, resetSeconds }: Allowance): st
   return `this API key may report ${positions} in ${seconds} s: send it again in ${resetSeconds} s`
 }
 
-/** Devices counted concurrently: shared counters answer over the network. */
+/** Maximum number of devices counted concurrently: shared counters answer over the network. */
 const AT_ONCE = 100
 
 /** The remaining allowance of a device, and whether this request exceeded it. */
@@ -186,7 +186,7 @@ export class DeviceLimit {
     this.#limit = countedLimit(limit, { kind: 'device', openCounters })
   }
 
-  /** Counts one request of each device; without a limit there are no allowances. */
+  /** Counts one request per device; returns no allowances without a limit. */
   async take(
     accountId: string,
     deviceIds: ReadonlySet<string>,

@@ -8,19 +8,19 @@ export type SubmittedReport = SubmittedPosition | SubmittedHeartbeat
 
 export type SubmittedPosition = {
   readonly json: unknown
-  /** Recorded earlier and elsewhere; its recordId is derived as that of an app's report. */
+  /** Recorded earlier by another system; its recordId is derived like that of an app's report. */
   readonly isImported?: boolean
-  /** The raw body, if it holds this report alone. A rejection shows it, or else the JSON. */
+  /** The raw body, if it contains only this report. A rejection shows it, or else the JSON. */
   readonly chunks?: readonly Buffer[]
   readonly idempotencyKey?: string | undefined
   /** Faults found outside the JSON, such as in a header. */
   readonly faults?: readonly Fault[]
   /**
-   * The report read from `json`, if that is not in our format. Apps resend a point with another
-   * battery level, so its recordId is derived from device, time, place and `alarm` alone.
+   * The report read from `json`, if `json` is in another format. Apps resend a point with another
+   * battery level, so its recordId is derived only from device, time, coordinates and `alarm`.
    */
   readonly translated?: ReturnType<typeof parsePositionReport>
-  /** The device that such a report names, for a rejection. */
+  /** The device named by such a report, for a rejection. */
   readonly deviceId?: string | undefined
 }
 
@@ -28,9 +28,9 @@ export type SubmittedPosition = {
 export type SubmittedHeartbeat = Telemetry & {
   /** The device id; an invalid one refuses the heartbeat. */
   readonly seen: string
-  /** As for a position. */
+  /** As in a position. */
   readonly chunks?: readonly Buffer[]
-  /** The content and message of the rejection of a heartbeat whose device has had no position so far. */
+  /** The content and message of the rejection written if the device has never sent a position. */
   readonly json?: unknown
   readonly lacks?: string
   /** False for a message that an app sends without its tracker. */
@@ -50,7 +50,7 @@ export type Refused = {
   readonly details?: readonly Fault[]
   /** Whether the same report may be accepted later. */
   readonly retriable: boolean
-  /** The time to wait before a retry, if known. */
+  /** When to retry, if known. */
   readonly retryAfterSeconds?: number
 }
 

@@ -3,12 +3,15 @@ import type { Clock } from '../../runtime/clock.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 
 const RECENT_MS = 60_000
-/** More than a second's, after which the store knows them. */
+/** More than one second's worth; by then the store knows them. */
 const KEPT = 20_000
 
 type DeviceName = Parameters<typeof deviceKey>[0]
 
-/** The devices of which this process has accepted a position in the last minute: the store may not know them yet. */
+/**
+ * Devices from which this process has accepted a position in the last minute: the store may not
+ * know them yet.
+ */
 export class RecentPositions {
   readonly #recent: LRUCache<string, true>
 

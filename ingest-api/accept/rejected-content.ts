@@ -7,7 +7,7 @@ import {
 } from '../../schemas/events/report-rejected.ts'
 import type { SubmittedReport } from './outcome.ts'
 
-/** The part of a report that has been read so far. */
+/** The part of a report read so far. */
 export type Received = {
   /** The raw body; absent if the report was one of several. */
   readonly chunks?: readonly Buffer[]
@@ -25,7 +25,7 @@ export function receivedOf(submitted: SubmittedReport | undefined): Received {
   return { json, deviceId, ...(chunks !== undefined && { chunks }) }
 }
 
-/** The parts of a report that a rejection keeps: the beginning of its body and its device id. */
+/** Reduces a report to what a rejection stores: the beginning of its body, and its device id. */
 export function rejectedContentOf({
   chunks,
   json,
@@ -36,25 +36,27 @@ export function rejectedContentOf({
   return { ...(deviceId !== undefined && { deviceId }), ...(body !== '' && { body }) }
 }
 
-/** The body that the report would have had if sent alone. */
+/** The body the report would have had if sent alone. */
 function written(json: unknown): readonly Buffer[] {
   if (json === undefined) return []
   try {
     return [Buffer.from(JSON.stringify(json))]
   } catch {
-    // Nested too deeply for JSON.stringify, which has no such limit from Node 26 on.
+    // Nested too deeply for JSON.stringify (no such limit from Node 26 on).
     return []
   }
 }
 
-/** The beginning of a text body. Other bodies are not kept: API keys in them could not be masked. */
+/**
+ * The beginning of a text body. Other bodies are not stored: API keys in them could not be masked.
+ */
 function beginning(chunks: readonly Buffer[]): string {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  // One byte more than is kept shows whether a character ends there.
+  // One byte more than is stored shows whether a character ends there.
   const bytes = Buffer.concat(chunks, Math.min(length, REJECTED_BODY_BYTES + 1))
   const kept = cutAtCharacter(bytes)
   if (!isText(kept)) return ''
-  // The body may have been cut off already when it arrived.
+  // The body may have been truncated before it arrived.
   const text = withoutApiKeys(kept.toString('utf8'), { cut: true })
   return cutAtCharacter(Buffer.from(text)).toString('utf8')
 }

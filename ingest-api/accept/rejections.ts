@@ -9,32 +9,32 @@ import type { RejectionError, ReportRejected } from '../../schemas/events/report
 import type { ApiKey } from '../../store/keys.ts'
 import { rejectedContentOf, type Received } from './rejected-content.ts'
 
-/** Refusals stored individually, per key and second; the rest is counted. */
+/** Refusals stored individually, per key and second; the rest are only counted. */
 const KEPT_PER_SECOND = 20
-/** The same for all keys together, which bounds the cost of a flood from many keys. */
+/** The same limit for all keys together, which bounds the cost of a flood from many keys. */
 const KEPT_PER_SECOND_IN_ALL = 200
-/** An account with a rejection in this time gets a share of the above. */
+/** An account with a rejection in this period gets a share of that limit. */
 const SHARES_MS = 60_000
 /** Further rejections are dropped, so that an unavailable log cannot fill the memory. */
 const QUEUED_EVENTS = 1_000
-/** A refusal that a request waits for is counted for this long before its count is written. */
+/** How long a refusal that a request waits for is counted before its count is written. */
 const COUNTED_WITHIN_MS = 250
 /** About 300 KiB at most. */
 const APPENDED_AT_ONCE = 100
 
-/** A refused report of a known key, and the error it was answered with. */
+/** A refused report of a known key, and the error sent to the client. */
 export type RefusedReport = {
   readonly key: Pick<ApiKey, 'id' | 'accountId'>
   readonly error: RejectionError
   readonly message: string
   readonly received: Received
-  /** Whether a request waits until it is written. */
+  /** Whether a request waits for the write. */
   readonly isAwaited?: boolean
 }
 
 type Queued = { readonly outcome: 'kept' | 'counted'; readonly event: ReportRejected }
 
-/** A rejection handed to the queue; `written` resolves with whether it, or its count, was written. */
+/** A rejection handed to the queue; `written` resolves with whether it or its count was written. */
 export type Offered = { readonly written: Promise<boolean> }
 
 /** Rejections written together: if one fails, the round fails. */

@@ -14,7 +14,7 @@ const OUTCOMES: readonly ('accepted' | 'seen' | ErrorIdentifier)[] = [
   'SERVICE_UNAVAILABLE',
 ]
 
-/** A request whose reports are counted, with the key and the content known by now. */
+/** A request whose reports are counted, with the key and content known so far. */
 export type CountedRequest = {
   readonly app?: string | undefined
   readonly key?: RefusedReport['key'] | undefined
@@ -38,11 +38,11 @@ export class ReportMetrics {
   }) {
     this.#metrics = metrics
     this.#rejections = rejections
-    // Prometheus sees no increase in a counter that starts at its first burst.
+    // Prometheus misses the first burst of a counter that starts with it.
     for (const outcome of OUTCOMES) metrics.reports.inc({ outcome }, 0)
   }
 
-  /** Begins the series of an app, for the same reason. */
+  /** Starts an app's series, for the same reason. */
   begin(app: string): void {
     for (const outcome of OUTCOMES) this.#metrics.appReports.inc({ app, outcome }, 0)
     this.#metrics.attributesDropped.inc({ app }, 0)
@@ -58,12 +58,12 @@ export class ReportMetrics {
     if (heartbeats > 0) this.#count('seen', { reports: heartbeats, app })
   }
 
-  /** Counts attributes of an app's reports that do not fit. */
+  /** Counts attributes of apps' reports that were dropped because they do not fit. */
   droppedAttributes(count: number, app: string): void {
     if (count > 0) this.#metrics.attributesDropped.inc({ app }, count)
   }
 
-  /** Counts positions that their devices have marked as no fix. */
+  /** Counts positions that their devices flagged as having no fix. */
   withoutFix(count: number, app: string): void {
     if (count > 0) this.#metrics.positionsWithoutFix.inc({ app }, count)
   }
@@ -74,7 +74,7 @@ export class ReportMetrics {
     return this.#rejections.offer(refusal)
   }
 
-  /** Queues a rejection of a report that is counted as something else. */
+  /** Queues a rejection of a report that is counted under another outcome. */
   alsoRejected(refusal: RefusedReport): Offered {
     return this.#rejections.offer(refusal)
   }
@@ -85,8 +85,8 @@ export class ReportMetrics {
   }
 
   /**
-   * Counts the reports of a request that failed as a whole, unless they are counted by their outcomes. An app
-   * will resend what a limit has refused; operators need not see it.
+   * Counts the reports of a request that failed as a whole, unless their outcomes were counted. An
+   * app resends what a limit refused, so operators need not see that.
    */
   failed(thrown: unknown, request: CountedRequest, reports = 1): void {
     if (request.isCounted === true) return

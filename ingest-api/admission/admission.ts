@@ -16,7 +16,7 @@ import {
 import type { KeyCache, KeyUsage } from './keys.ts'
 import { headerOf, overloaded, shareTaken, type SenderRequest } from './sender-request.ts'
 
-/** A request whose key may report, and the key's remaining allowance after the first report. */
+/** A request whose key may report, with the key's allowance after the first report. */
 export type Admission = {
   readonly grant: KeyGrant
   readonly allowance: KeyAllowance | undefined
@@ -31,13 +31,13 @@ export type Admit = (
   },
 ) => Promise<Admission>
 
-/** A key as a request carries it. */
+/** A key as sent in a request. */
 export type Credentials = {
   /** The hash of its secret; undefined if no text has the shape of a key. */
   readonly hash: Buffer | undefined
-  /** Whether a text was sent where a key belongs. */
+  /** Whether the request had any text where a key belongs. */
   readonly isSent: boolean
-  /** The places for a key, for the error. */
+  /** Where a key may be sent, for the error message. */
   readonly expectedIn: string
 }
 
@@ -59,13 +59,13 @@ export function admitSenders({
   readonly usage: KeyUsage
   readonly clock: Clock
   readonly trustProxy: number
-  /** Marks the test reports of this process; absent: it sends none. */
+  /** Marks this process's own test reports; absent if it sends none. */
   readonly testSecret?: string | undefined
 }): Admit {
   const testHash = testSecret === undefined ? undefined : secretHash(testSecret)
 
   return async function admit(request, { credentials, scope, keyLimit }) {
-    // The server refuses only requests with a body.
+    // Only requests with a body are refused by the server itself.
     if (!request.hasPlace) throw overloaded()
     const grant = await authenticate(request, credentials)
     request.key = grant.key
@@ -80,22 +80,23 @@ export function admitSenders({
   }
 
   /**
-   * The grant behind credentials. An invalid key counts as one more failure of the address.
-   * @throws {ApiError} the same 401 for every invalid key; 429 if too many failures came from the address,
+   * The grant for these credentials. An invalid key counts as another failure of the address.
+   * @throws {ApiError} the same 401 for every invalid key; 429 if too many failures came from the
+   * address, unless the key was valid in the last hour; 503 if the key cannot be checked now.
    *   unless the key was valid in the last hour; 503 if the key cannot be checked now.
    */
   async function authenticate(request: SenderRequest, credentials: Credentials): Promise<KeyGrant> {
     const { hash } = credentials
     const mayAsk = (id: string) => failures.check({ hash: id, address: addressOf(request) })
     const grant = hash && (await keyCache.find(hash, mayAsk))
-    // Checked for each request, because a cached grant may have expired meanwhile.
+    // Checked for each request: a cached grant may have expired since.
     if (grant !== undefined && isInForce(grant, clock.now())) return grant
     if (grant !== undefined) usage.noteRefusal(grant.key.id, clock.now())
     await failures.count({ hash: hash?.toString('base64'), address: addressOf(request) })
     throw unauthorized(credentials.expectedIn, credentials)
   }
 
-  /** The address that a failure counts for; none for a test report of this process. */
+  /** The address a failure is counted against; none for this process's own test reports. */
   function addressOf(request: SenderRequest): string | undefined {
     const sent = headerOf(request, TEST_REPORT_HEADER)
     const isOwnTest = testHash?.equals(secretHash(sent)) === true
@@ -103,7 +104,7 @@ export function admitSenders({
   }
 
   /**
-   * Checks that the key has `scope`, and notes its use.
+   * Checks that the key has `scope`, and records its use.
    * @throws {ApiError} 403 if the key lacks the scope or its account is suspended.
    */
   function authorize({ key, accountSuspended }: KeyGrant, scope: Scope): void {
@@ -140,5 +141,7 @@ export function hashOf(token: string): Buffer | undefined {
   return hash
 }
 
-/** By secret: without it the ingest app spends 8 % more on a single report (bench/NOTES.md). */
+/**
+ * Cached by secret; without this, a single report costs the ingest app 8 % more (bench/NOTES.md).
+ */
 const hashes = new LRUCache<string, Buffer>({ max: 10_000 })

@@ -5,13 +5,13 @@ import { type Clock, within } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/errors.ts'
 import { isInForce, type KeyGrant, type KeyRefusals, type Keys } from '../../store/keys.ts'
 
-/** A cached grant of this age is refreshed in the background. */
+/** A cached grant this old is refreshed in the background. */
 const REFRESH_AFTER_MS = 2_000
-/** A cached grant of this age is used only if the store does not answer. */
+/** A cached grant this old is used only if the store does not respond. */
 const TRUSTED_MS = 5_000
-/** The time for which a cached grant stays usable while the store does not answer. */
+/** How long a cached grant stays usable while the store does not respond. */
 const TRUSTED_WITHOUT_STORE_MS = 60 * 60 * 1_000
-/** A store that has not answered after this time counts as unavailable. */
+/** A store that has not responded after this time counts as unavailable. */
 const ANSWER_MS = 3_000
 /** Pause between probes of an unavailable store. */
 const PROBE_EVERY_MS = 1_000
@@ -25,7 +25,7 @@ type Answer = { readonly grant: KeyGrant; readonly readAt: number }
 type Dependencies = {
   readonly keys: Pick<Keys, 'findGrant'>
   readonly good: GoodSecrets
-  /** Monotonic: the machine’s may be set back. */
+  /** Monotonic: the system clock may be set back. */
   readonly clock: Clock
   readonly wallClock: Clock
   readonly stopping: AbortSignal
@@ -36,9 +36,11 @@ type Dependencies = {
  * keys keep working for an hour while the store is unavailable.
  */
 export class KeyCache {
-  // With `max` the cache would allocate everything at the start.
+  // With `max` the cache would allocate all its memory at the start.
   readonly #known = new LRUCache<string, Answer>({ maxSize: KNOWN_KEPT, sizeCalculation: () => 1 })
-  /** When an unknown key was looked up. A separate cache, so that made-up keys never evict real ones. */
+  /**
+   * When unknown keys were looked up. A separate cache, so that made-up keys never evict real ones.
+   */
   readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT })
   readonly #asking = new Map<string, Promise<KeyGrant | undefined>>()
   readonly #deps: Dependencies
@@ -50,7 +52,7 @@ export class KeyCache {
   }
 
   /**
-   * The grant behind a secret's hash, or undefined if there is no such key. `mayAsk` runs before a
+   * The grant for a secret's hash, or undefined if there is no such key. `mayAsk` runs before a
    * request waits for the store; it throws to prevent the look-up.
    * @throws {ApiError} 503 if the store is unavailable and the key is not cached.
    */
@@ -97,7 +99,7 @@ export class KeyCache {
   }
 
   async #askStore(id: string, secretHash: Buffer): Promise<KeyGrant | undefined> {
-    // The age starts before the query: the answer may miss a change made meanwhile.
+    // The age starts before the query: its result may miss a change made during it.
     const readAt = this.#deps.clock.now()
     const grant = await this.#answer(secretHash)
     if (grant === undefined) {
@@ -123,7 +125,7 @@ export class KeyCache {
     }
   }
 
-  /** Probes the unavailable store, so that requests need not wait to find out. */
+  /** Probes the unavailable store, so that requests need not wait for a timeout. */
   async #probe(): Promise<void> {
     if (this.#probing) return
     this.#probing = true
@@ -136,7 +138,9 @@ export class KeyCache {
   }
 }
 
-/** When keys were last used or refused, collected in memory so that no request writes to the store. */
+/**
+ * When keys were last used or refused, collected in memory so that no request writes to the store.
+ */
 export class KeyUsage {
   #usedAt = new Map<string, number>()
   #refusals = new Map<string, KeyRefusals>()
@@ -150,13 +154,13 @@ export class KeyUsage {
     this.#usedAt.set(keyId, usedAt)
   }
 
-  /** Notes a request with a key that is revoked, expired or replaced. */
+  /** Records a request with a key that is revoked, expired or replaced. */
   noteRefusal(keyId: string, lastAt: number): void {
     const { count = 0 } = this.#refusals.get(keyId) ?? {}
     this.#refusals.set(keyId, { count: count + 1, lastAt })
   }
 
-  /** Writes what was noted since the last flush, and keeps it if that fails. */
+  /** Writes the uses recorded since the last flush; if that fails, they remain for the next one. */
   async flush(): Promise<void> {
     await this.#flushUse()
     await this.#flushRefusals()
@@ -175,7 +179,7 @@ export class KeyUsage {
   }
 
   async #flushRefusals(): Promise<void> {
-    // One by one: what was written before a failure is not counted again.
+    // One by one, so that entries written before a failure are not counted again.
     for (const [keyId, refusals] of this.#refusals) {
       this.#refusals.delete(keyId)
       try {

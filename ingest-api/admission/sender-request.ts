@@ -6,42 +6,52 @@ import type { Holder, HttpAnswer } from '../../runtime/http/in-flight.ts'
 import type { ApiKey } from '../../store/keys.ts'
 import type { SubmittedPosition } from '../accept/outcome.ts'
 
-/** The longest that a request waits for store and log together; its answer must be sent within 6 s. */
+/** How long a request may wait for store and log together; the response must be sent within 6 s. */
 const WAITS_MS = 5_400
 
-/** The part of an answer that says how many requests are under way. */
+/** The part of a response that says how many requests are in flight. */
 type Place = Pick<HttpAnswer, 'inFlight' | 'takePlace' | 'takePlaceOf' | 'beginBody' | 'endBody'>
 
-/** A request of a sender until it is answered, and what its handling may use. */
+/** A sender's request until its response is sent, and the means for handling it. */
 export class SenderRequest implements Holder {
   readonly http: IncomingMessage
   readonly path: string
   /** Without the question mark. */
   readonly query: string
   readonly requestId: string
-  /** The app whose format it has; undefined: ours. */
+  /** The app whose format is used; undefined for our own. */
   readonly app: string | undefined
-  /** Headers of the answer, even if the endpoint throws: names and values in turn. */
+  /** Headers sent even if the endpoint throws: alternating names and values. */
   readonly answerHeaders: string[]
-  /** By `performance.now()`, like `deadline`. */
+  /** On the clock of `performance.now()`, like `deadline`. */
   readonly started = performance.now()
-  /** Until then store and log must have answered. The time in which the client sends its body is added. */
+  /**
+   * When store and log must have answered. The time in which the client sends its body is added.
+   */
   deadline = this.started + WAITS_MS
-  /** False if too many reports are under way. */
+  /** False if too many reports are in flight. */
   readonly hasPlace: boolean
-  /** Once it is known. */
+  /** Set once it is known. */
   key: Pick<ApiKey, 'id' | 'accountId'> | undefined = undefined
-  /** The part of its body that has arrived, decompressed: a rejection shows it. */
+  /** The part of its body that has arrived, decompressed, for a rejection. */
   readonly chunks: Buffer[] = []
-  /** Bytes held for the request, released once its work is done. */
+  /** Bytes reserved for the request, released once its work is done. */
   heldBytes = 0
-  /** Its place among the requests under way: a slow client takes none of others while its body arrives. */
+  /**
+   * Its slot among the requests in flight: a slow client takes no slot from others while its body
+   * arrives.
+   */
   readonly place: Place
-  /** Whether its reports are counted by their outcomes, so that a later failure does not count them again. */
+  /**
+   * Whether its reports are counted by their outcomes, so that a later failure does not count them
+   * again.
+   */
   isCounted = false
-  /** Ends the turn of its work, if it has one: see `WorkTurns`. */
+  /** Ends its turn to work, if it has one: see `WorkTurns`. */
   endWork: (() => void) | undefined = undefined
-  /** After an error, a longer unread body closes the connection rather than being read to its end. */
+  /**
+   * After an error, a longer unread body closes the connection instead of being read to its end.
+   */
   mostUnreadBytes: number | undefined = undefined
 
   constructor(
@@ -60,7 +70,7 @@ export class SenderRequest implements Holder {
     this.hasPlace = answer.takePlace()
   }
 
-  /** Holds further bytes. False if there is no room for them. */
+  /** Reserves further bytes. False if there is no room for them. */
   hold(bytes: number): boolean {
     return this.place.inFlight?.hold(this, bytes) ?? true
   }
@@ -72,7 +82,7 @@ export class SenderRequest implements Holder {
   }
 }
 
-/** The path and the query of a request. */
+/** The path and query of a request. */
 export function targetOf({ url = '' }: IncomingMessage): Pick<SenderRequest, 'path' | 'query'> {
   const hash = url.indexOf('#')
   const target = hash === -1 ? url : url.slice(0, hash)
@@ -116,8 +126,9 @@ export function overloaded(): ApiError {
 }
 
 /**
- * The 503 of a request whose account has its share of those under way. It comes at the end of the turn: a sender that
- * repeats a refused request at once must not keep the turn, and the reports that wait for its end, from ending.
+ * The 503 of a request whose account has used its share of the requests in flight. It is sent at
+ * the end of the event-loop turn: a sender that immediately repeats refused requests must not
+ * prolong the turn, because reports wait for its end.
  */
 export async function shareTaken(): Promise<ApiError> {
   await endOfTurn()

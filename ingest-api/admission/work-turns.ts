@@ -2,7 +2,7 @@ import { ownTurn } from '../../runtime/end-of-turn.ts'
 import { Slots } from '../../runtime/limits/slots.ts'
 import { overloaded, type SenderRequest } from './sender-request.ts'
 
-/** From this size of its body on, a request takes milliseconds of work. */
+/** From this body size on, a request takes milliseconds of work. */
 export const LARGE_BODY_BYTES = 64 * 1024
 
 const WAITING = 64
@@ -11,15 +11,15 @@ const WAITS_MS = 3_000
 
 /** A larger body contains photos, or hundreds of points. */
 const LARGE_BYTES = 1024 * 1024
-/** Twice as many as 2 MiB of an app's points have. */
+/** Twice as many as in 2 MiB of an app's points. */
 const MOST_PARTS = 200_000
-/** Scanned in one turn of the event loop: about a millisecond. */
+/** Bytes scanned per event-loop turn: about a millisecond. */
 const SCANNED_AT_ONCE = 1024 * 1024
 const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
 
 /**
- * Processes a few large requests at a time, serving accounts in turn. The others wait unparsed, within the bytes that
- * `InFlight` allows: parsed, they would take ten times as much memory.
+ * Processes a few large requests at a time, serving accounts in turn. The rest wait unparsed,
+ * within the bytes that `InFlight` allows: parsed, they would take ten times as much memory.
  */
 export class WorkTurns {
   /** Requests with smaller bodies need no turn. */
@@ -37,7 +37,7 @@ export class WorkTurns {
   }
 
   /**
-   * Resolves when the work on a request may begin. Its answer ends the work.
+   * Resolves when the work on a request may begin. Its response ends the turn.
    * @throws {ApiError} 503 if too many wait, or for too long.
    */
   async begin(request: SenderRequest): Promise<void> {
@@ -46,7 +46,7 @@ export class WorkTurns {
   }
 }
 
-/** Whether parsing a body as JSON would take seconds, in which no other request is answered. */
+/** Whether parsing a body as JSON would take seconds, blocking all other requests. */
 export async function hasTooManyParts(body: Buffer): Promise<boolean> {
   if (body.length <= LARGE_BYTES) return false
   let parts = 0

@@ -17,7 +17,7 @@ Everything else that apps send becomes attributes; values that do not fit are le
 Every path answers HEAD with 200.`,
 }
 
-/** The places for a key, besides the path. */
+/** Where a key may be sent, besides the path. */
 export const APPS_SECURITY = {
   basic: {
     type: 'http',
@@ -31,16 +31,16 @@ export const APPS_SECURITY = {
 type AppText = {
   readonly summary: string
   readonly description: string
-  /** The parameters of the query. */
+  /** The query's parameters. */
   readonly parameters?: readonly Parameter[]
   readonly mediaTypes?: readonly string[]
-  /** The body of the answer; it is empty if absent. */
+  /** The response body; absent if it is empty. */
   readonly answer?: JsonSchema
 }
 
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
-/** The media type makes it a separate answer: a document cannot say that JSON may be missing. */
+/** The media type makes it a separate response: OpenAPI cannot express that JSON may be missing. */
 export const EMPTY_TEXT = {
   'text/plain': { type: 'string', maxLength: 0 },
 } as const satisfies Readonly<Record<string, JsonSchema>>
@@ -76,7 +76,7 @@ because OwnTracks discards a message after a 4xx. At most 8 MiB. With a key as \
 encoded, it is Overland in its OwnTracks mode, and the answer \`{"result":"ok"}\`.`,
   parameters: [field('u', 'The user'), field('d', 'The device')],
   mediaTypes: [JSON_TYPE],
-  // Not `oneOf`: the Go code that openapi-generator makes of it needs an extra package.
+  // Not `oneOf`: for it, openapi-generator's Go code needs an extra package.
   answer: { description: 'An empty list, or the object that Overland needs' },
 } as const satisfies AppText
 const OVERLAND = {

@@ -6,7 +6,7 @@ import { readOwntracks } from '../../schemas/formats/senders/owntracks.ts'
 import { readPhonetrack } from '../../schemas/formats/senders/phonetrack.ts'
 import { readTraccarForward } from '../../schemas/formats/senders/traccar-forward.ts'
 
-/** An app that reports here: the reader of its format, its limits and its answers. */
+/** An app that reports here: the parser of its format, its limits and its responses. */
 export type SenderApp = {
   /** The name in metrics. */
   readonly name: string
@@ -21,7 +21,9 @@ export type SenderApp = {
   readonly never4xx?: boolean
 }
 
-/** The answer that an app needs for reports that were accepted, or that never can be: JSON, or nothing. */
+/**
+ * The response that an app needs for reports that were accepted or can never be: JSON, or nothing.
+ */
 export type AppAnswer = { readonly status: number; readonly body: string }
 
 export const EMPTY: AppAnswer = { status: 200, body: '' }
@@ -53,7 +55,7 @@ export const overland: SenderApp = {
   answer: () => RESULT_OK,
 }
 
-/** Dawarich answers 201, and some of its clients accept nothing else. */
+/** Dawarich responds with 201, and some of its clients accept nothing else. */
 export const dawarichOverland: SenderApp = {
   ...overland,
   name: 'dawarich-overland',
@@ -67,7 +69,7 @@ export const osmand: SenderApp = {
   answer: () => EMPTY,
 }
 
-/** Traccar Client at Dawarich's path. */
+/** Traccar Client on Dawarich's path. */
 export const dawarichTraccar: SenderApp = {
   ...osmand,
   name: 'dawarich-traccar',
@@ -83,7 +85,7 @@ export const traccarForward: SenderApp = {
 
 export const theThingsStack: SenderApp = {
   name: 'the-things-stack',
-  // Enough for the receptions of many gateways.
+  // Enough for one message received by many gateways.
   limitBytes: 64 * KIB,
   read: ({ body }) => readTheThingsStack(body),
   answer: () => EMPTY,
@@ -116,7 +118,7 @@ export const phonetrack: SenderApp = {
   answer: ({ parameters }) => PHONETRACK_ANSWERS.get(parameters['app'] ?? '') ?? EMPTY,
 }
 
-/** PhoneTrack's URL for OwnTracks, which deletes data on a 4xx here as at its own paths. */
+/** PhoneTrack's URL for OwnTracks, which deletes data on a 4xx, here and on its own paths. */
 export const phonetrackOwntracks: SenderApp = { ...phonetrack, never4xx: true }
 
 /** PhoneTrack's URL for μlogger, which sends a point with a photo as multipart. The photo is dropped. */

@@ -30,17 +30,17 @@ const NO_DEVICE: Fault = {
   message: 'the message has neither a device nor a position, and the key is for several devices',
 }
 
-/** The reports of a request, and counts of what else was in it. */
+/** The reports of a request, and counts of its other contents. */
 export type Submitted = {
   readonly reports: readonly SubmittedReport[]
   readonly droppedAttributes: number
-  /** Positions that their devices have marked as no fix: they are heartbeats. */
+  /** Positions that their devices flagged as having no fix; treated as heartbeats. */
   readonly withoutFix: number
 }
 
 /**
- * The items of an app's request as reports, with our fields and a device for items that name none; and
- * how many of their attributes do not fit.
+ * Converts the items of an app's request to reports with our fields, adding a device to items that
+ * name none. Also counts the attributes that do not fit.
  */
 export async function submittedReports(
   items: readonly AppItem[],
@@ -63,7 +63,7 @@ export async function submittedReports(
 
   function reportOf(item: AppItem): SubmittedReport {
     const deviceId = item.deviceId ?? fallback
-    // The parsed number has lost digits: a rejection shows the bytes.
+    // The parsed number has lost digits, so a rejection shows the original bytes.
     if (deviceId.includes(INEXACT_ID)) return refused(item, INEXACT, items.length === 1)
     switch (item.kind) {
       case 'point': {
@@ -76,7 +76,8 @@ export async function submittedReports(
         return { ...whole, json: item.sent, deviceId, translated }
       }
       case 'seen':
-        // Otherwise an app without a device name would resend it for ever, with all its points behind it.
+        // Otherwise an app without a device name would resend it for ever, and all its later points
+        // would wait behind it.
         if (item.deviceId === undefined && !isListed(key.deviceIds, fallback)) {
           return refused(item, NO_DEVICE, items.length === 1)
         }
@@ -133,8 +134,8 @@ function fallbackDeviceId({ id, deviceIds = [] }: ApiKey): string {
 }
 
 /**
- * The report of a point, and how many of its attributes do not fit; or all its faults, worded for the
- * person who set up the app.
+ * The report of a point, and how many of its attributes do not fit; or all its faults, worded for
+ * the person who set up the app.
  */
 export function judgePoint(
   point: SentPoint,
@@ -149,7 +150,7 @@ export function judgePoint(
     (time === undefined || (time >= EARLIEST && time <= now + FURTHEST_AHEAD_MS)) &&
     deviceIdFault(deviceId) === undefined
   ) {
-    // In the order of `plainReport`: reports of one shape take less time in all that follows.
+    // In the order of `plainReport`: later steps are faster if all reports have the same shape.
     const report: WritableReport = {
       deviceId,
       latitude: latitude + 0,

@@ -12,10 +12,13 @@ import { receivedOf } from '../accept/rejected-content.ts'
 import type { ReportMetrics } from '../accept/report-metrics.ts'
 
 const TOLD_MS = 3_600_000
-/** Devices and their alarms that are remembered. Beyond that, one may be reported twice in an hour. */
+/**
+ * Maximum number of devices and alarms remembered. Beyond that, one may be rejected twice in an
+ * hour.
+ */
 const TOLD_KEPT = 20_000
 
-/** Rejects what devices without a position have sent. */
+/** Writes rejections for devices that report without ever having had a position. */
 export type RejectUnplaced = (
   outcomes: readonly Outcome[],
   request: {
@@ -26,9 +29,10 @@ export type RejectUnplaced = (
 ) => Promise<readonly Offered[]>
 
 /**
- * A heartbeat of a device that has never had a position moves nothing that operators see, and makes no fact: so
- * that it does not vanish, it leaves a rejection as well, one per device and hour, and each new alarm at once. An
- * alarm does so too where the store does not say whether the device is known.
+ * A heartbeat of a device that has never had a position changes nothing that operators see, and
+ * causes no fact. So that it does not vanish, it also leaves a rejection: one per device and hour,
+ * and one for each new alarm immediately. An alarm leaves one too if the store does not say whether
+ * the device is known.
  */
 export function unplacedDevices({
   isKnown,
@@ -65,13 +69,13 @@ export function unplacedDevices({
   ): Promise<Offered | undefined> {
     const device = { accountId: key.accountId, deviceId: heartbeat.seen }
     const id = deviceKey(device)
-    // No id has a line break.
+    // Ids contain no line breaks.
     const idOfAlarm = (name: string) => `${id}\n${alarmKey(name)}`
     const areNew = (names: readonly string[]) => names.filter((name) => !told.has(idOfAlarm(name)))
     const sent = [...alarmNames(heartbeat.attributes?.['alarm']).values()]
     if (positions.has(device) || (told.has(id) && areNew(sent).length === 0)) return undefined
     const isPlaced = await isKnown(device)
-    // Another request may have reported it meanwhile.
+    // Another request may have written a rejection for it in the meantime.
     const alarms = areNew(sent)
     if (isPlaced === true || (alarms.length === 0 && (isPlaced === undefined || told.has(id)))) {
       return undefined
@@ -86,7 +90,7 @@ export function unplacedDevices({
       isAwaited: true,
     })
     const forget = () => ids.forEach((one) => told.delete(one))
-    // The app sends it again.
+    // The app will resend it.
     offered.written.then((isWritten) => isWritten || forget(), forget)
     return offered
   }
@@ -98,20 +102,24 @@ function messageOf({ lacks }: SubmittedHeartbeat, alarms: readonly string[]): st
   return `${message}, with the alarm ${alarms.join(', ')}`
 }
 
-/** An erased device may count as known for this long. */
+/** How long an erased device may still count as known. */
 const KNOWN_MS = 60_000
 const KNOWN_KEPT = 10_000
-/** Meanwhile the request keeps its place. Embedded, the answer comes from the other thread, which may be busy. */
+/**
+ * Meanwhile the request stays in flight. In embedded mode the other thread answers, and it may be
+ * busy.
+ */
 const ANSWER_MS = 50
-/** The look-ups that the store may not have answered. */
+/** Maximum number of look-ups waiting for the store. */
 const UNDER_WAY = { most: 64, mostEach: 16 }
 
 /** Undefined: the store does not say. */
 type IsKnownDevice = (device: Parameters<typeof deviceKey>[0]) => Promise<boolean | undefined>
 
 /**
- * Whether operators see a device, because a position of it was stored. Asked only where a message would
- * otherwise vanish. Undefined if the store is slow, or still has other look-ups to answer.
+ * Whether operators see a device because one of its positions was stored. Looked up only where a
+ * message would otherwise vanish. Undefined if the store is slow, or still has other look-ups to
+ * answer.
  */
 export function knownDevices({
   devices,
@@ -126,7 +134,7 @@ export function knownDevices({
     if (underWay.areTaken(accountId)) return undefined
     underWay.take(accountId)
     const asked = devices.findDevice({ accountId, deviceId })
-    // Not after the time that its request waits: the store has yet to answer it.
+    // Not released when its request stops waiting: the store has yet to answer.
     const end = () => underWay.giveBack(accountId)
     asked.then(end, end)
     try {

@@ -16,14 +16,14 @@ import type { ReportMetrics } from '../accept/report-metrics.ts'
 import { SenderRequest, targetOf } from '../admission/sender-request.ts'
 import { appRouteOf, takes, type AppRoute } from '../apps/app-routes.ts'
 
-/** The body is JSON, or empty. */
+/** The body: JSON, or empty. */
 export type SenderAnswer = { readonly status: number; readonly body: string }
 
-/** One way of reporting: it turns a request into reports, and their outcomes into an answer. */
+/** One way of reporting: turns a request into reports, and their outcomes into a response. */
 export type Endpoint = {
-  /** Names the route in metrics. */
+  /** The route's name in metrics. */
   readonly path: string
-  /** The name of the app whose format it takes; absent: ours. */
+  /** The name of the app whose format it reads; absent for our own. */
   readonly app?: string
   /** @throws {ApiError | DependencyError} for a failure of the whole request. */
   readonly answer: (request: SenderRequest) => Promise<SenderAnswer>
@@ -32,9 +32,9 @@ export type Endpoint = {
 }
 
 /**
- * Answers senders' requests, and leaves all others to `app`. A router, answers written header by
- * header, listeners for the end of a request and a chain of middleware would cost a report as much
- * again as a bare server (docs/decisions/requests.md).
+ * Answers senders' requests, and passes all others to `app`. A router, header-by-header responses,
+ * listeners for the end of a request and a middleware chain would double the cost of a report on a
+ * bare server (docs/decisions/requests.md).
  */
 export function answerSenders(
   app: HttpApp,
@@ -45,7 +45,7 @@ export function answerSenders(
     metrics,
     logger,
   }: {
-    /** In our own format, all of them for POST. */
+    /** The endpoints of our own format, all for POST. */
     readonly endpoints: readonly Endpoint[]
     readonly appEndpoint: (route: AppRoute) => Endpoint
     readonly reportMetrics: ReportMetrics
@@ -57,7 +57,7 @@ export function answerSenders(
   const failed = failureLog({ logger })
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]))
 
-  /** The endpoint of a request; undefined if the request is not a sender's. */
+  /** Finds the endpoint of a request; undefined if it is not a sender's request. */
   function endpointOf(
     { method = '' }: IncomingMessage,
     { path, query }: Pick<SenderRequest, 'path' | 'query'>,

@@ -24,18 +24,20 @@ import { hasTooManyParts, type WorkTurns } from '../admission/work-turns.ts'
 import { keyLimitError, hashOf, type Admit, type Credentials } from '../admission/admission.ts'
 import type { Endpoint } from './answer-senders.ts'
 
-/** The part of a body that is read without a valid key. */
+/** How much of a body is read without a valid key. */
 const UNKNOWN_BODY_BYTES = 16 * 1024
-/** The memory that a point takes during its request; its bytes in the body may be a hundredth of it. */
+/**
+ * Memory that a point takes during its request; in the body it may have a hundredth of these bytes.
+ */
 const POINT_BYTES = 1024
-/** Only an operator's change makes a retry succeed. */
+/** A retry succeeds only after an operator changes something. */
 const FORBIDDEN_SECONDS = 60
 const NO_BODY = Buffer.alloc(0)
 
 /**
- * The endpoints of apps. A report that can never be accepted gets the answer of an accepted one, once
- * its rejection is durable: these apps resend everything, in order, until they get a 2xx, so one bad
- * point would hold back all that follow.
+ * The endpoints of apps. These apps resend everything, in order, until they get a 2xx, so one bad
+ * point would block all later ones. Therefore a report that can never be accepted gets the same
+ * response as an accepted one, once its rejection is durable.
  */
 export function appEndpoints({
   admit,
@@ -49,7 +51,7 @@ export function appEndpoints({
   readonly admit: Admit
   readonly keyLimit: KeyLimit
   readonly metrics: ReportMetrics
-  /** The turns in which large bodies are worked on. */
+  /** The turns for processing large bodies. */
   readonly turns: WorkTurns
   readonly clock: Clock
   readonly accept: Accept
@@ -96,7 +98,7 @@ export function appEndpoints({
     }
     const items = app.read({ body, ...head })
     if (items.length > 1 && !request.hold(items.length * POINT_BYTES)) throw overloaded()
-    // Before the work, or concurrent requests would all be within the limit.
+    // Counted before the work, or concurrent requests would all be within the limit.
     const charge = await keyLimit.charge(key, items.length - 1)
     if (charge.exhausted !== undefined) throw keyLimitError(charge.exhausted)
     const now = clock.now()
@@ -131,7 +133,7 @@ export function appEndpoints({
       return new ApiError('INVALID_PARAMS', 'the body must be UTF-8')
     } catch (thrown) {
       const error = toApiError(thrown)
-      // An app that has disconnected sends it again.
+      // An app that has disconnected will resend it.
       const isGone = http.destroyed && !http.complete
       if (error.status < 500 && !isGone) return error
       if (error.status < 500) metrics.failed(CUT_OFF, request)
@@ -186,9 +188,9 @@ function notWritten(): ApiError {
   return unavailable('the rejection could not be stored: send the request again')
 }
 
-/** Where an app has put its key. */
+/** Where an app has sent its key. */
 type AppCredentials = Credentials & {
-  /** Whether it came in a header `Basic <key>:`, not encoded, as Overland sends it. */
+  /** Whether it came in an unencoded header `Basic <key>:`, as Overland sends it. */
   readonly literalBasic: boolean
 }
 
@@ -202,7 +204,7 @@ function credentialsIn({
   query: { key, api_key: apiKey },
 }: {
   authorization: string
-  /** The part of the path that may be a key. */
+  /** The path segment that may be a key. */
   path: string | undefined
   query: Fields
 }): AppCredentials {
@@ -223,7 +225,7 @@ function credentialsIn({
   return { hash: undefined, literalBasic: false, isSent, expectedIn: EXPECTED_IN }
 }
 
-/** RFC 7617; the user's name is ignored. */
+/** RFC 7617; the user name is ignored. */
 function basicPassword(authorization: string): string | undefined {
   const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)?.[1]
   if (encoded === undefined) return undefined

@@ -15,7 +15,7 @@ import { success, type Endpoint, type SenderAnswer } from './answer-senders.ts'
 
 export const MOST_REPORTS = 1000
 
-/** A call in our own format: a key as Bearer, a JSON body. */
+/** A call in our own format: a bearer key and a JSON body. */
 export type NativeCall = {
   readonly path: string
   readonly scope: Scope
@@ -23,7 +23,7 @@ export type NativeCall = {
   readonly limitBytes: number
   /** @throws {ApiError} 400 if the request as a whole is faulty. */
   readonly reportsIn: (json: unknown, request: SenderRequest) => readonly SubmittedPosition[]
-  /** Whether the answer shows the device's limit if it is nearer than the key's. */
+  /** Whether the response shows the device's limit if it is nearer than the key's. */
   readonly showsDeviceLimit: boolean
   /** @throws {ApiError} if the only report was refused. */
   readonly answer: (
@@ -43,8 +43,8 @@ export const SUBMIT_CALL: NativeCall = {
 }
 
 /**
- * Up to 1000 reports in, a result for each out; a refused report does not affect the others. If the batch has an
- * Idempotency-Key, each report gets its own, made from it.
+ * Up to 1000 reports in, one result for each out; a refused report does not affect the others. If
+ * the batch has an Idempotency-Key, each report's key is derived from it.
  */
 export const BATCH_CALL: NativeCall = {
   path: '/api/v1/gps/batch',
@@ -63,7 +63,7 @@ export const BATCH_CALL: NativeCall = {
   answer: answerOfEach,
 }
 
-/** History that was recorded earlier and elsewhere, in batches. */
+/** History recorded earlier by another system, in batches. */
 export const IMPORT_CALL: NativeCall = {
   ...BATCH_CALL,
   path: '/api/v1/gps/import',
@@ -72,8 +72,8 @@ export const IMPORT_CALL: NativeCall = {
 }
 
 /**
- * Serves one of these calls. All accepted reports are durable before the answer.
- * @param turns the turns in which large bodies are worked on.
+ * Serves one of these calls. All accepted reports are durable before the response.
+ * @param turns the turns for processing large bodies.
  */
 export function nativeEndpoint(
   call: NativeCall,
@@ -106,7 +106,7 @@ export function nativeEndpoint(
       try {
         reports = await reportsOf(request)
       } catch (error) {
-        // The Retry-After of a 503 ends sooner than the limit resets.
+        // A 503's Retry-After is shorter than the limit's reset.
         if (toApiError(error).status !== 503) {
           request.answerHeaders.push(...rateLimitHeaders(allowance))
         }
@@ -174,7 +174,7 @@ function listIn(json: unknown): readonly unknown[] {
 }
 
 function imported(json: unknown): SubmittedPosition {
-  // An element that is not an object gets only its own fault, not also that of a missing timestamp.
+  // An element that is not an object gets only its own fault, not also one for a missing timestamp.
   const fields = typeof json === 'object' && json !== null ? json : { timestamp: json }
   const timestamp = 'timestamp' in fields ? fields.timestamp : undefined
   const isTimed = timestamp !== undefined && timestamp !== null
