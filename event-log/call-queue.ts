@@ -1,4 +1,4 @@
-/** A call that waits for its batch, or for the outcome of it. */
+/** A call that waits for its batch, or for the batch's outcome. */
 export type Call<Item> = {
   readonly items: readonly Item[]
   readonly bytes: number
@@ -15,8 +15,8 @@ export type QueueLimits<Item> = {
   readonly maxBatchItems: number
   readonly maxBatchBytes: number
   /**
-   * Calls of at most this many items are small; they overtake larger ones, so that no report waits for an
-   * import. Only with `keyOf`.
+   * Calls of at most this many items are small; they overtake larger ones, so that no report waits
+   * for an import. Only applies with `keyOf`.
    */
   readonly fewItems: number
   /** Items with the same key keep their order. Absent: all items do. */
@@ -26,13 +26,13 @@ export type QueueLimits<Item> = {
 /** The calls that wait for a batch. */
 export class CallQueue<Item> {
   readonly #limits: QueueLimits<Item>
-  // Not a `Set`: endless additions and deletions leave hash tables behind, whose calls V8 moves to the old
-  // generation.
+  // Not a `Set`: endless additions and deletions leave hash tables behind, whose calls V8 moves to
+  // the old generation.
   #few: Call<Item>[] = []
   #many: ManyCall<Item>[] = []
   /** Whether the previous batch had only small calls while large ones waited. */
   #fewWentAlone = false
-  /** The number of expired calls among these. */
+  /** How many of them have expired. */
   #expired = 0
 
   constructor(limits: QueueLimits<Item>) {
@@ -89,7 +89,7 @@ export class CallQueue<Item> {
     return line
   }
 
-  /** Whether a small call with one of the keys still waits: it came first. */
+  /** Whether a small call with one of the keys still waits: it was queued earlier. */
   #leads({ keys }: ManyCall<Item>): boolean {
     const { keyOf } = this.#limits
     if (keyOf === undefined) return false
@@ -119,7 +119,7 @@ class Batch<Item> {
     this.#limits = limits
   }
 
-  /** False if it does not fit. */
+  /** False if the call does not fit. */
   add(call: Call<Item>): boolean {
     const { maxBatchItems, maxBatchBytes } = this.#limits
     const items = this.#items + call.items.length

@@ -13,7 +13,7 @@ import type { Topic } from './topic.ts'
 
 export type { PositionEntry, SeenEntry, UnreadableEntry }
 
-/** A log that readers follow: that of events, or that of facts. */
+/** A log that readers follow: the event log or the fact log. */
 export interface ReadableLog<Entry = FollowedEntry> {
   /**
    * Every entry after `after`, then new ones, for live readers: no group, no commits. Ends when
@@ -25,8 +25,9 @@ export interface ReadableLog<Entry = FollowedEntry> {
   extent(): Promise<readonly Extent[]>
 
   /**
-   * The last offset of each partition before its first entry received or decided at this time (milliseconds) or later. A few
-   * older ones may follow it, because entries are not appended in the order of their times.
+   * The last offset of each partition before its first entry received or decided at this time
+   * (milliseconds) or later. A few older entries may follow it, because entries are not appended in
+   * order of time.
    */
   placeBefore(time: number): Promise<Offsets>
 }
@@ -39,10 +40,10 @@ export interface EventLog extends ReadableLog<LogEntry> {
   /** Refused reports, for finding out why a device's reports do not arrive; kept for 7 days. */
   readonly rejections: Topic<ReportRejected>
 
-  /** Entries that could not be read, for operators, bytes unchanged. */
+  /** Entries that could not be read, kept byte for byte for operators. */
   readonly deadLetters: Topic<UnreadableEntry>
 
-  /** A dead letter as this version reads it. */
+  /** A dead letter as read by this version. */
   readAgain(kept: UnreadableEntry): Promise<LogEntry>
 
   /**
@@ -89,8 +90,8 @@ export interface EventLog extends ReadableLog<LogEntry> {
   eventIdsAt(offsets: Offsets): Promise<ReadonlyMap<number, string>>
 
   /**
-   * Deletes entries received before `receivedBefore` (milliseconds), for retention, and dead letters
-   * as old. Stops early when `signal` is aborted; the next call continues.
+   * For retention: deletes entries received before `receivedBefore` (milliseconds), and dead
+   * letters equally old. Stops early when `signal` is aborted; the next call continues.
    */
   trim(receivedBefore: number, signal?: AbortSignal): Promise<void>
 
@@ -120,8 +121,8 @@ export type Subscription = {
   readonly group: string
   /**
    * The checkpoint of the group's read models, if they keep it themselves: it overrides the offsets
-   * committed in the log. Asked at the start, and whenever partitions are assigned to this member; on
-   * failure again. A log that keeps no offsets starts from its beginning without it.
+   * committed in the log. Read at the start, and whenever partitions are assigned to this member;
+   * retried on failure. Without it, a log that stores no offsets is read from its beginning.
    */
   readonly resumeAfter?: () => Promise<Offsets>
   readonly onBatch: (batch: LogBatch) => Promise<void>
@@ -138,12 +139,15 @@ export type Extent = {
 }
 
 /**
- * Consecutive entries of one partition, at most 500; none where there is nothing to read up to
+ * Consecutive entries of one partition, at most 500; none if there is nothing to read up to
  * `lastOffset`.
  */
 export type LogBatch<Entry = LogEntry> = {
   readonly partition: number
-  /** The offset that it follows: its group has processed all up to there. Absent for a group without a checkpoint. */
+  /**
+   * The offset before the first entry: the group has processed everything up to it. Absent for a
+   * group without a checkpoint.
+   */
   readonly after?: number
   readonly lastOffset: number
   readonly entries: readonly Entry[]
@@ -154,7 +158,7 @@ export type LogEntry = ProjectionEntry | UnreadableEntry | UnknownEntry
 /** An entry of either log. */
 export type FollowedEntry = LogEntry | FactEntry
 
-/** An event of a type unknown to this version; readers skip it. */
+/** An event of a type this version does not know; readers skip it. */
 export type UnknownEntry = {
   readonly kind: 'unknown'
   readonly origin: Origin
@@ -164,7 +168,7 @@ export type UnknownEntry = {
 export type TailItem<Entry = LogEntry> = ({ readonly kind: 'batch' } & LogBatch<Entry>) | TailGap
 
 /**
- * Entries have been deleted, or the partition is another one. What follows comes after the offset
- * `after`, which is before entries already read if the partition was made again.
+ * Entries have been deleted, or the partition was recreated. The next entries come after the offset
+ * `after`, which lies before entries already read if the partition was recreated.
  */
 export type TailGap = { readonly kind: 'gap'; readonly partition: number; readonly after: number }

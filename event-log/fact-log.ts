@@ -4,14 +4,18 @@ import type { ErasureEntry, FactEntry, UnreadableEntry } from '../schemas/events
 import type { LogBatch, ReadableLog, UnknownEntry } from './event-log.ts'
 
 /**
- * The facts of all devices in the order of their decisions, and erasures of devices among them. Facts of
- * one device are in one partition. A fact may be in it twice, with the same id.
+ * The facts of all devices in the order in which they were decided, with erasures of devices among
+ * them. Facts of one device are in one partition. The same fact, with the same id, may be in the
+ * log twice.
  */
 export type FactLog = ReadableLog<FactLogEntry>
 export type FactLogEntry = FactEntry | ErasureEntry | UnreadableEntry | UnknownEntry
 export type FactLogBatch = LogBatch<FactLogEntry>
 
-/** A log of facts beside the store that has decided them: what is decided must be appended. */
+/**
+ * A fact log separate from the store in which facts are decided: decided facts must be appended to
+ * it.
+ */
 export interface FactTopic extends FactLog {
   /**
    * Resolves once all facts are durable, in the order given.
@@ -19,6 +23,9 @@ export interface FactTopic extends FactLog {
    */
   append(facts: readonly DeviceFact[]): Promise<void>
 
-  /** Appends the erasure of a device after its earlier facts. It may come again; the first copy counts. */
+  /**
+   * Appends the erasure of a device after its earlier facts. Repeats are allowed; the first copy
+   * counts.
+   */
   erase(event: DeviceErased): Promise<void>
 }

@@ -10,27 +10,31 @@ export interface Feeds {
 }
 
 /**
- * The events of one log, the oldest first and in order per device. No event is missed; one may come twice, with
- * the same id. Events of erased devices are left out from the moment their erasure is answered.
+ * The events of one log, the oldest first and in order per device. No event is missed; an event may
+ * be delivered twice, with the same id. Events of erased devices are left out as soon as the
+ * erasure is confirmed.
  *
- * A place in the log is named by a mark: an opaque text that any process can continue from, also after a restart.
+ * A position in the log is named by a mark: an opaque text from which any process can continue,
+ * even after a restart.
  */
 export interface Feed<Event> {
   /**
-   * The mark before everything the log holds (`start`), after it (`end`), or before the first event that was decided
-   * or received at this time (milliseconds) or later; a few older ones may follow it.
+   * The mark before everything the log holds (`start`), after it (`end`), or before the first event
+   * that was decided or received at this time (milliseconds) or later; a few older events may
+   * follow it.
    * @throws {DependencyError} retriable, when the log is unavailable.
    */
   markAt(place: 'start' | 'end' | number): Promise<string>
 
-  /** Whether this is a mark of this feed, unchanged. Those of another feed are not. */
+  /** Whether this is an unchanged mark of this feed, and not of another feed. */
   isMark(text: string): boolean
 
   /**
-   * Reads on after a mark. Reads at most 50 000 entries of the log, also if few are wanted: so it may return no item
-   * although more follow (`end` is false).
-   * @throws {DependencyError} retriable, when the log or the store is unavailable, or too many read the past.
-   * @throws {Error} for a text that is no mark of this feed.
+   * Reads on after a mark. Reads at most 50 000 entries of the log, even if few are wanted, so it
+   * may return no item although more follow (`end` is false).
+   * @throws {DependencyError} retriable, when the log or the store is unavailable, or too many
+   * readers read the past.
+   * @throws {Error} for a text that is not a mark of this feed.
    */
   read(query: FeedQuery<Event>): Promise<FeedPage<Event>>
 }
@@ -38,25 +42,28 @@ export interface Feed<Event> {
 export type FeedQuery<Event> = {
   readonly accountId: string
   readonly after: string
-  /** The most items: at least 1. */
+  /** Maximum number of items (≥ 1). */
   readonly limit: number
-  /** Which events of the account are items. Pure and fast: it is called with each of them. */
+  /** Selects which of the account's events are items. Pure and fast: called for every event. */
   readonly wants: (event: Event) => boolean
-  /** Which erasures of the account's devices are items; absent: none. */
+  /** Selects which erasures of the account's devices are items; absent: none. */
   readonly wantsErasure?: ((event: DeviceErased) => boolean) | undefined
-  /** How long to wait for the first item at the end of the log; absent: not at all. */
+  /** How long to wait for the first item at the end of the log; absent: no waiting. */
   readonly waitMs?: number
-  /** Ends the reading; what was read until then is returned. */
+  /** Ends the reading; items read by then are returned. */
   readonly signal: AbortSignal
 }
 
 export type FeedPage<Event> = {
   readonly items: readonly FeedItem<Event>[]
-  /** After the last entry read, wanted or not. */
+  /** The mark after the last entry read, wanted or not. */
   readonly mark: string
-  /** Whether everything that the log held has been read. */
+  /** Whether everything in the log has been read. */
   readonly end: boolean
-  /** Entries after the given mark are no longer in the log, it is another log, or some cannot be read. */
+  /**
+   * Entries after the given mark are no longer in the log, the log is a different one, or some
+   * entries cannot be read.
+   */
   readonly gap: boolean
 }
 
@@ -64,6 +71,6 @@ export type FeedItem<Event> = (
   | { readonly kind: 'event'; readonly event: Event }
   | { readonly kind: 'erasure'; readonly event: DeviceErased }
 ) & {
-  /** The mark right after this item. */
+  /** The mark directly after this item. */
   readonly mark: string
 }

@@ -21,20 +21,21 @@ export type GatheringWriterOptions<Item> = Partial<QueueLimits<Item>> & {
   /** Writes one batch, atomically and durably. Never called while an earlier call is pending. */
   readonly writeBatch: (items: readonly Item[]) => Promise<void>
   /**
-   * The number of waiting calls that starts a batch before the turn ends: a turn can bring a thousand
-   * requests, and unanswered they take more memory than a processor's cache has. Fewer than one account
-   * may have under way (`InFlight`): a turn does not end while refused senders send again at once.
+   * This many waiting calls start a batch before the event-loop turn ends: a turn can bring a
+   * thousand requests, and unanswered they take more memory than a processor's cache has. It is
+   * less than one account may have in flight (`InFlight`): a turn does not end while refused
+   * senders immediately send again.
    */
   readonly promptCalls?: number
   /**
-   * The least time between the starts of two batches under load. Even a small batch costs both ends
+   * Minimum time between the starts of two batches under load. Even a small batch costs both ends
    * something.
    */
   readonly restMs?: number
   /** Limits the queue behind the outstanding batch; further calls are rejected immediately. */
   readonly room?: WaitingRoom
   /**
-   * The longest that a caller waits. A call still queued then is dropped; one in the outstanding
+   * How long a caller waits at most. A call still queued then is dropped; one in the outstanding
    * batch may still be written, and no other batch starts before that batch settles.
    */
   readonly deadlineMs?: number
@@ -56,7 +57,8 @@ export function waitingRoom({
   return {
     enter(items, bytes) {
       const full = waitingItems + items > maxItems || waitingBytes + bytes > maxBytes
-      // An oversized call is accepted when nothing else waits, or retrying it could never succeed.
+      // An oversized call is accepted when nothing else waits; otherwise retrying it could never
+      // succeed.
       if (full && waitingItems > 0) return false
       waitingItems += items
       waitingBytes += bytes
@@ -92,7 +94,7 @@ export function gatheringWriter<Item>({
   let unanswered = 0
   let unschedule: (() => void) | undefined
   let resting: NodeJS.Timeout | undefined
-  /** In the time of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   let restsUntil = 0
   let outstanding = false
   let closed = false
@@ -139,7 +141,7 @@ export function gatheringWriter<Item>({
     if (outstanding || queue.length === 0) return
     if (unschedule !== undefined || resting !== undefined) return
     const leftMs = restsUntil - performance.now()
-    // No timer is shorter than a millisecond.
+    // Timers have millisecond resolution.
     if (leftMs >= 1) resting = setTimeout(startAtEndOfTurn, leftMs)
     else startAtEndOfTurn()
   }

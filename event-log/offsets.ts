@@ -4,8 +4,8 @@ import type { Extent } from './event-log.ts'
 /** Offsets in the whole log. */
 export type LogPlace = Record<number, number>
 
-// Comparisons of places in the log, partition by partition. In a partition that is not named,
-// nothing has been read yet.
+// Compares positions in the log, partition by partition. In a partition that is not named, nothing
+// has been read yet.
 
 /** Whether the event at this origin is at or before these offsets. */
 export function includes(offsets: Offsets, { partition, offset }: Origin): boolean {
@@ -13,8 +13,9 @@ export function includes(offsets: Offsets, { partition, offset }: Origin): boole
 }
 
 /**
- * The offsets with one moved. V8 reserves places for 16 more numbers in an object that a number is added to, and a
- * copy keeps them; parsed JSON has none, which makes 130 bytes for each device that is remembered.
+ * Returns the offsets with one changed. When a number is added to an object, V8 reserves room for
+ * 16 more, and a copy keeps that room; parsed JSON has none, which saves 130 bytes per remembered
+ * device.
  */
 export function withOffset(offsets: Offsets, { partition, offset }: Origin): Offsets {
   const moved: Record<number, number> = { ...offsets }
@@ -30,7 +31,7 @@ export function hasReached(offsets: Offsets, target: Offsets): boolean {
   )
 }
 
-/** The greater offset of each partition. */
+/** The higher offset of each partition. */
 export function furthest(one: Offsets, other: Offsets): Record<number, number> {
   const offsets: Record<number, number> = { ...one }
   for (const [partition, offset] of Object.entries(other)) {
@@ -39,7 +40,7 @@ export function furthest(one: Offsets, other: Offsets): Record<number, number> {
   return offsets
 }
 
-/** The lesser offset of each partition that both name. */
+/** The lower offset of each partition that both name. */
 export function noFurtherThan(offsets: Offsets, end: Offsets): Record<number, number> {
   const bounded: Record<number, number> = {}
   for (const [partition, offset] of Object.entries(offsets)) {

@@ -11,8 +11,8 @@ import {
 import type { waitingRoom } from './gathering-writer.ts'
 
 /**
- * A log of entries of one kind beside that of the events. It has a queue, places and a retention of
- * its own, so it neither delays nor displaces events.
+ * A log of entries of one kind, beside the event log. It has its own queue, offsets and retention,
+ * so it neither delays nor displaces events.
  */
 export interface Topic<Entry> {
   /**
@@ -33,8 +33,8 @@ export interface Topic<Entry> {
   read(): AsyncIterable<TopicBatch<Entry>>
 
   /**
-   * Removes batches in reading order, except the entries to keep, which are appended again. After a crash,
-   * some may be kept twice.
+   * Removes batches in reading order, except the entries to keep, which are appended again. After a
+   * crash, some may be in the topic twice.
    */
   remove(batch: TopicBatch<Entry>, options: { readonly keep: readonly Entry[] }): Promise<void>
 
@@ -50,17 +50,17 @@ export type TopicSubscription<Entry> = {
   readonly signal: AbortSignal
 }
 
-/** Consecutive entries of one partition; `upTo` is the place of the last one. */
+/** Consecutive entries of one partition; `upTo` is the offset of the last one. */
 export type TopicBatch<Entry> = { readonly entries: readonly Entry[]; readonly upTo: Origin }
 
-/** How a topic keeps entries of one kind, in any storage. */
+/** How a topic stores entries of one kind, in any storage. */
 export type TopicKind<Entry> = {
   readonly name: TopicName
-  /** The time for which an entry is kept, in milliseconds; `Infinity`: until it is removed. */
+  /** How long an entry is retained, in milliseconds; `Infinity`: until it is removed. */
   readonly keptMs: number
-  /** Limits the queue, where a flood must not fill the memory. */
+  /** Limits the queue where a flood must not fill the memory. */
   readonly waiting?: Parameters<typeof waitingRoom>[0]
-  /** @throws {UndecodableEventError} when it could not be read back. */
+  /** @throws {UndecodableEventError} if it could not be read back. */
   toRecord(entry: Entry): TopicRecord
   /** @throws {UndecodableEventError} */
   fromRecord(record: StoredRecord): Entry
@@ -71,7 +71,7 @@ export type TopicRecord = {
   readonly id: string
   readonly key: string | Uint8Array | null
   readonly value: string | Uint8Array | null
-  /** An event has a type and a time; everything else is kept as of now. */
+  /** An event has a type and a time; everything else gets the current time. */
   readonly event?: { readonly type: string; readonly time: number }
   readonly headers?: Headers
 }

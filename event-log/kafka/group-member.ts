@@ -3,19 +3,19 @@ import { backOff } from '../../runtime/process/repeat.ts'
 import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './kafka-client.ts'
 import { placeMember, type Placement, type StartAt } from './placement.ts'
 
-/** A dead member loses its partitions after this time; the project promises recovery within 30 s. */
+/** After this time a dead member loses its partitions; recovery is promised within 30 s. */
 const SESSION_TIMEOUT_MS = 10_000
 const HEARTBEAT_MS = 2000
 const MAX_WAIT_MS = 500
-/** The time after which new leaders and added partitions are noticed. */
+/** New leaders and added partitions are noticed after this time. */
 const METADATA_MAX_AGE_MS = 5000
 const CHUNK_MESSAGES = 500
 
-/** Consecutive messages of one partition, at most 500; none where there are only records of Kafka's own. */
+/** Consecutive messages of one partition, at most 500; none if there are only control records. */
 export type Chunk = {
   readonly partition: number
   readonly messages: readonly KafkaMessage[]
-  /** The offsets that it covers, records of Kafka's own included. */
+  /** The offsets it covers, including control records. */
   readonly firstOffset: number
   readonly lastOffset: number
   /** Keeps the membership alive; rejects when it has been lost. */
@@ -29,7 +29,7 @@ export type GroupMemberOptions = {
   readonly groupId: string
   readonly topic: string
   readonly commit: boolean
-  /** Asked at each assignment of partitions. No chunk is processed before it has resolved. */
+  /** Called at each assignment of partitions. No chunk is processed before it has resolved. */
   readonly startAt: StartAt
   /** Resolves with whether the chunk has been processed. */
   readonly deal: (chunk: Chunk) => Promise<boolean>
@@ -70,7 +70,7 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
     const running = run(consumer, { commit, placement }, options)
     await Promise.race([crashed, aborted, running.then(() => Promise.race([crashed, aborted]))])
   } finally {
-    // First, or a consumer about to join would carry on.
+    // Done first, or a consumer about to join would carry on.
     client.abandon()
     await consumer.disconnect().catch((error: unknown) => {
       logger.debug({ err: error, groupId }, 'could not disconnect the Kafka consumer')
@@ -117,8 +117,8 @@ function commits(topic: string): Commit {
 }
 
 /**
- * Deals with batches that have only control records. kafkajs skips them without committing: the group would appear
- * to lag forever, and a live reader would never reach the end.
+ * Handles batches that have only control records. kafkajs skips them without committing: the group
+ * would appear to lag forever, and a live reader would never reach the end.
  */
 function passControlRecords(
   consumer: Consumer,
@@ -133,7 +133,7 @@ function passControlRecords(
     consumer.events.END_BATCH_PROCESS,
     ({ payload: { batchSize, partition, firstOffset, lastOffset } }) => {
       if (batchSize > 0) return
-      // Despite its type, null for a batch of which every record comes before the requested one.
+      // Despite its type, null for a batch whose records all come before the requested one.
       const first = (firstOffset as string | null) ?? lastOffset
       const passed = { partition, firstOffset: Number(first), lastOffset: Number(lastOffset) }
       passOver(passed).catch((error: unknown) => {
@@ -189,7 +189,7 @@ async function dealWithBatch(
 
 /**
  * kafkajs looks for the group's new coordinator only when it joins, and this error makes it join.
- * Otherwise it would read nothing for half a minute while its coordinator is dead.
+ * Otherwise nothing would be read for half a minute after its coordinator died.
  */
 function rejoinIfMoved(cause: unknown): never {
   const { name } = cause as Error

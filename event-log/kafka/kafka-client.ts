@@ -95,19 +95,19 @@ export function kafkaClient(
   }
 }
 
-/** Wraps a kafkajs error, once. No Kafka failure rules out that a retry succeeds. */
+/** Wraps a kafkajs error, once. After any Kafka failure a retry may succeed. */
 export function kafkaFailure(doing: string, cause: unknown): DependencyError {
   if (cause instanceof DependencyError) return cause
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new DependencyError(`Kafka could not ${doing}: ${reason}`, { retriable: true, cause })
 }
 
-/** The error of a call that may succeed later. */
+/** The error of a call that may succeed if retried. */
 export function unavailableForNow(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
 }
 
-/** kafkajs logs every failed try as an error; while it retries, a warning is enough. */
+/** kafkajs logs every failed attempt as an error; while it retries, a warning is enough. */
 function logTo(logger: Logger): logCreator {
   return () =>
     ({ namespace, log }) => {

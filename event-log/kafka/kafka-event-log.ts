@@ -35,7 +35,7 @@ export type KafkaEventLogOptions = KafkaConnectionOptions &
     readonly onFatal: (error: Error) => void
   }
 
-/** Refused reports that cannot be written do not keep a process from ending within its deadline. */
+/** Limits how long unwritable rejections can delay the end of the process. */
 const LAST_REJECTIONS_MS = 2000
 /** A write pending for this long is past its caller's deadline. */
 const STUCK_AFTER_MS = 4000
@@ -45,7 +45,7 @@ const READERS_GIVEN_UP_AFTER_MS = 5 * 60_000
 /** An event and whether it has waited in a spool, or a finished message. */
 type Written = { readonly event: AppendedEvent; readonly spooled: boolean } | LogMessage
 
-/** With the topic of facts, which in other deployments are in the store. */
+/** Includes the topic of facts; other deployments have the facts in the store. */
 export type KafkaEventLog = EventLog & { readonly facts: FactTopic }
 
 /**
@@ -161,7 +161,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
 
     async trim(receivedBefore) {
       prepared.require()
-      // A dead letter was set aside after its event was received.
+      // A dead letter is written later than its event was received.
       for (const name of [topic, names.facts, names.deadLetters]) {
         await admin.ask(`trim ${name}`, (client) => trim(client, name, receivedBefore))
       }

@@ -38,7 +38,8 @@ async function reachableBounds(
   const leaderless: number[] = []
   for (const [partition, { leader }] of (known.get(topic) ?? []).entries()) {
     if (held.some((one) => one.partition === partition)) continue
-    // This connection fetched its metadata while there was no leader; a fresh one has newer.
+    // This connection fetched its metadata while there was no leader; a new connection fetches
+    // current metadata.
     if (leader !== undefined)
       throw new Error(`partition ${partition} of ${topic} has a leader again`)
     leaderless.push(partition)
@@ -49,8 +50,8 @@ async function reachableBounds(
 export type GroupOnTopic = { readonly topic: string; readonly groupId: string }
 
 /**
- * The number of records that a group has not processed, and the age of the oldest in seconds. `applied`:
- * the last offsets that it has processed, if it keeps them itself.
+ * The number of records that a group has not processed, and the age of the oldest in seconds.
+ * `applied`: the last offsets the group has processed, if it stores them itself.
  */
 export async function lag(
   admin: Admin,
@@ -76,8 +77,8 @@ export async function lag(
 }
 
 /**
- * A group's progress in these partitions, or in all if none are named. `next` has the next offsets that
- * are known to its member; for the others the committed ones count.
+ * A group's progress in these partitions, or in all if none are named. `next` has the next offsets
+ * known to its member; for other partitions the committed offsets count.
  */
 export async function progressOf(
   admin: Admin,
@@ -127,7 +128,7 @@ async function progressByPartition(admin: Admin, { topic, groupId }: GroupOnTopi
   ])
   return held.map(({ partition, low, high }) => {
     const progress = committed?.partitions.find((one) => one.partition === partition)
-    // −1 if nothing is committed; records deleted by retention do not count as lag.
+    // −1 if nothing is committed; records deleted by retention do not count towards the lag.
     return { partition, high, next: Math.max(Number(progress?.offset ?? -1), low) }
   })
 }

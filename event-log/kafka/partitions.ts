@@ -2,7 +2,7 @@ import { Partitioners, type Admin } from 'kafkajs'
 import { allPartitions } from './kafkajs/patch.ts'
 
 export type Partition = {
-  /** The broker that leads it, if any. */
+  /** Its leading broker, if any. */
   readonly leader: number | undefined
   readonly inSync: number
 }
@@ -45,7 +45,7 @@ export function partitionOf(key: string | Buffer | null, partitions: readonly Pa
 const SHORT = 256
 const shortKey = Buffer.alloc(SHORT)
 
-/** Allocates no buffer if the key is a short ASCII text, as most are. */
+/** Allocates no buffer if the key is a short ASCII text, as most keys are. */
 function hashOf(key: string | Buffer): number {
   if (typeof key !== 'string') return murmur2(key, key.length)
   let at = 0

@@ -9,8 +9,8 @@ export type StartAt = (partitions: readonly number[]) => Promise<ReadonlyMap<num
 
 export type Placement = {
   /**
-   * Resolves once the member is at its place in every partition that it now has. Until then it calls
-   * `heartbeat`, and rejects as that does: then the membership is lost.
+   * Resolves once the member has reached its start offset in every partition assigned to it. Until
+   * then it calls `heartbeat`, and rejects if that rejects: then the membership is lost.
    */
   reached(heartbeat: () => Promise<void>): Promise<void>
 }
@@ -18,8 +18,8 @@ export type Placement = {
 const HEARTBEAT_MS = 1000
 
 /**
- * Seeks to a member's start offsets after each assignment. Anything that kafkajs has fetched before, from the
- * committed offset, is stale from then on.
+ * Seeks to a member's start offsets after each assignment. From then on, anything kafkajs fetched
+ * earlier, from the committed offset, is stale.
  */
 export function placeMember(
   consumer: Consumer,

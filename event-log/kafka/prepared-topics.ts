@@ -22,24 +22,24 @@ export type PreparedTopics = {
   require(): void
   /** Resolves with false when `signal` is aborted before all is ready. */
   readyBefore(signal: AbortSignal): Promise<boolean>
-  /** As known now; none before all is ready. */
+  /** As last known; none before all is ready. */
   partitions(topic: string): readonly Partition[]
   /** The number of replicas that must be in sync for a write. */
   minInSync(topic: string): number
-  /** Undefined where no registry is configured. */
+  /** Undefined if no registry is configured. */
   avro(): AvroFormats | undefined
   /** Resolves when no more requests are sent. */
   readonly ended: Promise<void>
 }
 
-/** The longest that Kafka may take to report its partitions. */
+/** How long Kafka may take to report its partitions. */
 export const PARTITIONS_KNOWN_WITHIN_MS = 3000
 const LOOK_AT_PARTITIONS_EVERY_MS = 1000
 /** An operator may lower `min.insync.replicas` during an outage. */
 const LOOK_AT_MIN_INSYNC_EVERY_MS = 5000
 
 /**
- * Creates missing topics and schemas, trying until `signal` is aborted, and then follows the
+ * Creates missing topics and schemas, retrying until `signal` is aborted, and then follows the
  * partitions' leaders, their replicas, and the number of replicas that a write needs.
  */
 export function prepareTopics({
@@ -69,7 +69,7 @@ export function prepareTopics({
     logger,
   })
   const whenReady = prepare()
-  // Callers that await it get the failure, which only closing causes.
+  // Callers that await it receive the failure, which only closing causes.
   whenReady.catch(() => undefined)
 
   return {
@@ -109,7 +109,7 @@ export function prepareTopics({
       } catch (error) {
         if (signal.aborted) break
         missing = reasonOf(error)
-        // The registry's outage logs its own failures.
+        // The registry client logs its own failures.
         if (!(error instanceof DependencyError && error.outage === registryOutage)) {
           logger.warn({ err: error }, 'event log not ready yet; retrying')
         }
@@ -132,7 +132,10 @@ export function prepareTopics({
     }
   }
 
-  /** Leaders move, partitions are added, settings change; meanwhile the last known state is used. */
+  /**
+   * Leaders move, partitions are added, settings change; in the meantime the last known state is
+   * used.
+   */
   async function watch(): Promise<void> {
     if (!(await readyBefore(signal))) return
     await Promise.all([

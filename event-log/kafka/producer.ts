@@ -13,19 +13,19 @@ export type BatchProducer = {
   /**
    * Resolves once every record is in its partition. Never called while an earlier call is pending:
    * with two batches outstanding, kafkajs can reuse the sequence number of one whose response was
-   * lost, and the broker then acknowledges the next one as a repeat without writing it.
+   * lost, and the broker then acknowledges the next batch as a repeat without writing it.
    * @throws {DependencyError} retriable; the records may or may not have been written.
    */
   send(records: readonly EncodedRecord[]): Promise<void>
   close(): Promise<void>
 }
 
-/** Every caller has got its retriable error by this time. */
+/** By this time every caller has received its retriable error. */
 const GIVEN_UP_AFTER_MS = 5000
-/** A partition that gets another leader is written to again this soon. */
+/** How soon a partition is written to again after its leader has changed. */
 const LONGEST_PAUSE_MS = 500
 
-/** An idempotent producer for one topic; one that failed or hung is replaced. */
+/** An idempotent producer for one topic; replaced when it fails or hangs. */
 export function batchProducer({
   newClient,
   topic,
@@ -61,7 +61,8 @@ export function batchProducer({
         const sent = producer.sendBatch({ acks: -1, topicMessages: [{ topic, messages }] })
         requireAll(Object.keys(placed), await Promise.race([sent, givenUp]))
       } catch (error) {
-        // The broker may have part of this batch, so the next one must not reuse its sequence numbers.
+        // The broker may have part of this batch, so the next batch must not reuse its sequence
+        // numbers.
         drop()
         logger.warn(
           { err: error, topic, messages: records.length },
@@ -113,7 +114,7 @@ export function batchProducer({
     const dropped = connected
     connected = undefined
     if (dropped === undefined) return
-    // Its pending messages must not be sent: their callers have been refused.
+    // Its pending messages must not be sent: their callers have received errors.
     dropped.client.cut()
     const gone = dropped.producer
       .disconnect()
@@ -144,7 +145,7 @@ function grouped(records: readonly EncodedRecord[], placed: ByPartition): Encode
 }
 
 /**
- * When a partition has no leader, or moves to a broker that has already answered in this send,
+ * When a partition has no leader, or moves to a broker that has already responded in this send,
  * kafkajs leaves its messages out and still reports success.
  */
 function requireAll(partitions: readonly string[], answers: readonly RecordMetadata[]): void {

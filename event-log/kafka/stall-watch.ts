@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 10_000
 export type GroupProgress = { readonly position: string; readonly behind: boolean }
 
 export type StallWatch = {
-  /** Rejects after a minute without progress although there is something to read. */
+  /** Rejects after a minute without progress if there is something to read. */
   readonly stalled: Promise<never>
   assigned(partitions: readonly number[]): void
   /** While a batch is being processed, no stall is detected. */
@@ -16,7 +16,7 @@ export type StallWatch = {
   stop(): void
 }
 
-/** kafkajs has been seen to stall forever without an error; only a restart helps. */
+/** kafkajs sometimes stalls forever without an error; only a restart helps. */
 export function stallWatch({
   groupId,
   progress,

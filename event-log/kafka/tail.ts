@@ -8,7 +8,7 @@ import { stallWatch } from './stall-watch.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { eventIdOf } from '../../schemas/events/appended-event.ts'
 
-/** A stalled tail shows nothing new; a new one begins within about a second. */
+/** A stalled tail delivers nothing new; a new one starts within about a second. */
 const STALLED = { stalledAfterMs: 30_000, lookEveryMs: 5_000 }
 
 /** A `TailItem` of the port, for any type of entry. */
@@ -30,13 +30,16 @@ export type TailOptions<Entry> = {
   readonly toEntry: (message: Chunk['messages'][number], partition: number) => Promise<Entry>
   readonly bounds: () => Promise<OffsetBounds[]>
   readonly logger: Logger
-  /** How long a tail gets nothing until it counts as stalled, and how often that is checked. */
+  /**
+   * How long a tail may receive nothing before it counts as stalled, and how often that is checked.
+   */
   readonly stalled?: typeof STALLED
 }
 
 /**
  * Every entry after `after`, then new ones as they arrive. kafkajs has no reader without a group,
- * so this is the only member of a private group that commits nothing. Throws when kafkajs has given up or stalled.
+ * so this is the only member of a private group that commits nothing. Throws when kafkajs has given
+ * up or stalled.
  */
 export async function* tail<Entry>({
   after,
@@ -79,7 +82,7 @@ export async function* tail<Entry>({
       watch.assigned(partitions)
       return new Map([...next].filter(([partition]) => partitions.includes(partition)))
     },
-    // One chunk at a time: kafkajs does not wait until control records are passed.
+    // One chunk at a time: kafkajs does not wait until control records have been skipped.
     deal(chunk) {
       const done = dealt.then(() => watch.during(() => dealWith(chunk)))
       dealt = done.catch(() => undefined)
@@ -119,7 +122,7 @@ export async function* tail<Entry>({
       // Retention has overtaken the reader.
       if (low > due) await items.give({ kind: 'gap', partition, after: low - 1 })
     }
-    // kafkajs goes to the beginning of a topic that was made again and is shorter.
+    // kafkajs starts at the beginning of a topic that was recreated and is shorter.
     if (firstOffset < due) await items.give({ kind: 'gap', partition, after: firstOffset - 1 })
     const entries = await Promise.all(messages.map((message) => toEntry(message, partition)))
     if (!(await items.give({ kind: 'batch', partition, lastOffset, entries }))) return false

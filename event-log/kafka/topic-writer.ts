@@ -8,7 +8,7 @@ import { sum } from '../../runtime/sum.ts'
 
 /** After this time a caller gets a retriable error. */
 const DEADLINE_MS = 5000
-/** The time after its last attempt for which a producer without confirmed writes counts as stuck. */
+/** A producer without confirmed writes for this long after its last attempt counts as stuck. */
 const STUCK_UNTIL_MS = 10_000
 const MAX_SEND_BYTES = 900_000
 
@@ -28,7 +28,7 @@ export type TopicWriter<Item> = {
 export type TopicWriterOptions<Item> = {
   readonly newClient: (options: { retries: number }) => KafkaClient
   readonly topic: string
-  /** As known now; available once `whenReady` has resolved. */
+  /** As last known; available once `whenReady` has resolved. */
   readonly partitions: () => readonly Partition[]
   /** The number of replicas that must be in sync for a write. */
   readonly minInSync: () => number
@@ -37,7 +37,7 @@ export type TopicWriterOptions<Item> = {
   readonly sizeOf: (item: Item) => number
   readonly toMessage: (item: Item) => LogMessage
   readonly logger: Logger
-  /** Monotonic, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   readonly bounds?: Parameters<typeof waitingRoom>[0]
   /** Default: 5 s. */

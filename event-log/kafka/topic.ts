@@ -43,7 +43,7 @@ export function kafkaTopic<Entry>(
           return entries.length > 0 ? entries : undefined
         },
         onBatch,
-        // Its readers must not end a process that also reads events.
+        // Failures of its readers must not end a process that also reads events.
         givenUpAfterMs: Infinity,
         signal,
       }),
@@ -95,7 +95,7 @@ export function kafkaTopic<Entry>(
   }
 }
 
-/** The Kafka record of an entry: a CloudEvent, or something else as it is. */
+/** Makes the Kafka record of an entry: a CloudEvent, or the message unchanged. */
 export function recordMessage({ id, key, value, event, headers }: TopicRecord): LogMessage {
   return {
     key: bytesOf(key),

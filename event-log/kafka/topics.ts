@@ -7,9 +7,9 @@ import { askPartitions } from './partitions.ts'
 
 export type TopicOptions = {
   readonly topicPrefix: string
-  /** Default: the brokers' own. */
+  /** Default: the brokers' default. */
   readonly replicationFactor?: number
-  /** The minimum time for which events are kept; default: forever. */
+  /** Minimum retention of events; default: forever. */
   readonly retentionMs?: number
 }
 
@@ -86,7 +86,7 @@ export async function ensureTopics(
   const existing = new Set(await admin.listTopics())
   const missing = wanted.filter(({ topic }) => !existing.has(topic))
   if (missing.length > 0) {
-    // Another process may have created them first; that is fine.
+    // Another process may have created them first, which is fine.
     await admin.createTopics({
       waitForLeaders: false,
       topics: missing.map(({ topic, partitions, settings }) => ({
@@ -128,7 +128,7 @@ export async function askMinInSync(
   return inSync
 }
 
-/** Right after its creation a broker may not know a topic yet, nor the leaders of its partitions. */
+/** Right after creating a topic, a broker may not yet know it or the leaders of its partitions. */
 async function untilLed(admin: Admin, topics: readonly string[]): Promise<void> {
   for (let tries = 0; tries < LEADER_TRIES; tries += 1) {
     if (await areLed(admin, topics)) return

@@ -8,22 +8,25 @@ import { feedMarks, findPlace, type MarkedLog, type ReaderPosition } from './mar
 import { sharedExtent, sharedPast, type SharedPastOptions } from './shared-past.ts'
 
 export type FeedOptions = SharedPastOptions & {
-  /** Takes a turn at reading the past, if one is free; the returned function ends it. */
+  /** Takes a slot for reading the past, if one is free; the returned function frees it. */
   readonly takeTurn: (accountId: string) => (() => void) | undefined
   readonly retryMs: number
-  /** The most entries of the past that a call reads. */
+  /** Maximum number of past entries that a call reads. */
   readonly mostEntries: number
-  /** How long a call may read, besides waiting at the end. */
+  /** How long a call may read, not counting the wait at the end. */
   readonly readsForMs: number
-  /** How old the extent may be that says whether a page ends the log; marks are compared with the one of now. */
+  /**
+   * Maximum age of the extent used to decide whether a page ends the log; marks are compared with
+   * the current extent.
+   */
   readonly extentMs: number
 }
 
-/** The differences between the feeds of positions and facts. */
+/** What differs between the feeds of positions and facts. */
 export type FeedSource = {
   readonly marked: MarkedLog
   readonly log: ReadableLog
-  /** Takes part in the live reader of the log that all of this process share. */
+  /** Joins the live reader of the log that this whole process shares. */
   join(): { readonly feed: LiveFeed; readonly leave: () => void }
   /** For a reader of the past: see `readPast`. */
   notErased(reader: {
@@ -31,21 +34,24 @@ export type FeedSource = {
     readonly feed: LiveFeed
     readonly signal: AbortSignal
   }): NotErased
-  /** Leaves out the events of devices that have been erased meanwhile. */
+  /** Leaves out events of devices that have been erased since. */
   withoutErased<Found extends { readonly entry: ReadEntry }>(
     accountId: string,
     found: readonly Found[],
   ): Promise<readonly Found[]>
 }
 
-/** An entry of a page, the place after it, and the number of the next entry if it came from the ring. */
+/**
+ * An entry of a page, the position after it, and the number of the next entry if it came from the
+ * ring.
+ */
 type Found = {
   readonly entry: ReadEntry
   readonly place: Readonly<ReaderPosition>
   readonly next: number | undefined
 }
 
-/** How long a call waits for the live reader to come to the end of the log. */
+/** How long a call waits for the live reader to reach the end of the log. */
 const READ_ON_MS = 1_000
 
 export function logFeed<Event>(
@@ -119,7 +125,10 @@ export function logFeed<Event>(
     }
   }
 
-  /** Ends work that takes too long. The signal is made when it is first needed: what reads the ring alone needs none. */
+  /**
+   * Aborts work that takes too long. The signal is created on first use: reading only the ring
+   * needs none.
+   */
   function limited(signal: AbortSignal): () => AbortSignal {
     let made: AbortSignal | undefined
     return () => (made ??= AbortSignal.any([signal, AbortSignal.timeout(readsForMs)]))
@@ -135,7 +144,7 @@ export function logFeed<Event>(
     }
   }
 
-  /** The place as the log knows it; another one if the log has lost it. */
+  /** The position according to this log; a different one if the log no longer has it. */
   async function beginAt(
     mark: ReaderPosition,
     feed: LiveFeed,
@@ -156,7 +165,7 @@ export function logFeed<Event>(
     const looking = { feed, log: known, retryMs, ending, logger }
     const { place, lost } = await findPlace(mark, looking, marks.isKnown)
     if (lost !== undefined) return { place: { offsets: { ...feed.ring.before } }, gap: true }
-    // The live reader may still hold what retention has removed.
+    // The live reader may still hold entries that retention has removed.
     const removed = extent.filter(
       ({ partition, first, whole }) => !whole && (place.offsets[partition] ?? -1) < first - 1,
     )
@@ -171,7 +180,7 @@ export function logFeed<Event>(
     const { feed, place } = reader
     const found: Found[] = []
     let gap = false
-    /** Whether it was the last one that fits. */
+    /** Whether it was the last entry that fits. */
     const add = (entry: ReadEntry, next?: number): boolean => {
       found.push({ entry, place: { offsets: { ...place.offsets }, last: place.last }, next })
       return found.length >= limit
@@ -187,7 +196,7 @@ export function logFeed<Event>(
     }
     return { found, gap, end: reader.isInStep && reader.isAtEnd() }
 
-    /** Whether the page ends before what the ring holds. */
+    /** Whether the page ends before the ring's oldest entry. */
     async function readFromPast(): Promise<boolean> {
       const endTurn = takeTurn(accountId)
       if (endTurn === undefined) throw unavailable('too many readers read the past')
@@ -225,7 +234,7 @@ export function logFeed<Event>(
         : { kind: 'event' as const, event: entry.event as Event }
     return {
       ...item,
-      // Written only for those that ask: it names every partition.
+      // Written only on request: it names every partition.
       get mark() {
         return marks.write(place, next === undefined ? undefined : { ring: feed.ring, next })
       },

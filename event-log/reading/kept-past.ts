@@ -5,12 +5,14 @@ import { approximateBytes } from './ring.ts'
 
 type Batch = LogBatch<FollowedEntry>
 
-/** A tail of the log that readers use in turn, and the place after what it has given. */
+/**
+ * A tail of the log that readers use in turn, and the position after the last entry it returned.
+ */
 export class PastTail {
   readonly #items: AsyncIterator<TailItem<FollowedEntry>>
   readonly #ending = new AbortController()
   readonly #place: Record<number, number>
-  /** Asked for, and not taken yet: its reader has left. */
+  /** Requested, but not taken yet: its reader has left. */
   #next: Promise<IteratorResult<TailItem<FollowedEntry>>> | undefined
   isBusy = false
   hasEnded = false
@@ -27,7 +29,7 @@ export class PastTail {
     return partitions.every((one) => (this.#place[one] ?? -1) === (place[one] ?? -1))
   }
 
-  /** Undefined if the tail ends, or the reader does before something comes. */
+  /** Undefined if the tail or the reader ends before an entry arrives. */
   async next(signal: AbortSignal): Promise<TailItem<FollowedEntry> | undefined> {
     this.isBusy = true
     this.#next ??= this.#items.next()
@@ -53,7 +55,7 @@ export class PastTail {
   end(): void {
     this.hasEnded = true
     this.#ending.abort()
-    // It has ended, or fails as the log does, of which its reader knows.
+    // The tail has ended or failed with the log, and its reader knows that.
     this.#next?.catch(() => undefined)
     this.#items.return?.().catch(() => undefined)
   }
@@ -68,19 +70,19 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | un
   })
 }
 
-/** A search looks at all of them. */
+/** Searches scan all of them. */
 const MOST_BATCHES = 256
 
-/** The batches that were used last, as many as fit into `maxBytes`. */
+/** The most recently used batches, as many as fit into `maxBytes`. */
 export function keptBatches(maxBytes: number) {
-  /** By the partition, and the offset that they follow. */
+  /** By partition, and by the offset before the batch. */
   const kept = new LRUCache<string, { readonly after: number; readonly batch: Batch }>({
     max: MOST_BATCHES,
     maxSize: maxBytes,
     sizeCalculation: ({ batch }) => batch.entries.reduce((sum, entry) => sum + bytesOf(entry), 1),
   })
 
-  /** A batch with what follows these offsets in one of the partitions. */
+  /** A batch whose entries follow these offsets in one of the partitions. */
   function find(offsets: Offsets) {
     for (const [key, { after, batch }] of kept.entries()) {
       const offset = offsets[batch.partition] ?? -1
@@ -89,7 +91,7 @@ export function keptBatches(maxBytes: number) {
     return undefined
   }
 
-  /** The log has other entries there now. */
+  /** The log now has different entries there. */
   function forget(partition: number): void {
     for (const [key, { batch }] of [...kept.entries()]) {
       if (batch.partition === partition) kept.delete(key)
@@ -104,7 +106,7 @@ export function keptBatches(maxBytes: number) {
       kept.set(`${batch.partition}/${after}`, { after, batch })
     },
 
-    /** At most this many entries that follow. */
+    /** At most this many of the following entries. */
     after(offsets: Offsets, most: number): TailItem<FollowedEntry> | undefined {
       const found = find(offsets)
       if (found === undefined) return undefined
@@ -112,7 +114,7 @@ export function keptBatches(maxBytes: number) {
       return { ...cut(found.batch, found.offset, most), kind: 'batch' }
     },
 
-    /** Forgets partitions that are shorter than they were: they have been made again. */
+    /** Forgets partitions that have become shorter: they have been recreated. */
     forgetLost(extent: readonly Extent[]): void {
       for (const { batch } of [...kept.values()]) {
         const own = extent.find(({ partition }) => partition === batch.partition)
@@ -122,7 +124,7 @@ export function keptBatches(maxBytes: number) {
   }
 }
 
-/** The entries of a batch behind an offset, at most so many. */
+/** At most this many entries of a batch after an offset. */
 function cut(batch: Batch, offset: number, most: number): Batch {
   const { entries } = batch
   const found = entries.findIndex(({ origin }) => origin.offset > offset)

@@ -25,22 +25,22 @@ import {
   type Waits,
 } from './ring.ts'
 
-/** The one reader of a log that all live readers in this process share. */
+/** The single reader of a log that all live readers in this process share. */
 export type LiveFeed = Waits & {
-  /** Whether it knows where it began, which waits while the log is unavailable. */
+  /** Whether it knows its start offset, which it cannot while the log is unavailable. */
   readonly hasBegun: () => boolean
-  /** Whether it has read all that the log held at the start, including erasures. */
+  /** Whether it has read everything that was in the log at its start, including erasures. */
   readonly isCaughtUp: () => boolean
-  /** Available once it has begun. */
+  /** Available once it has started. */
   readonly ring: Ring
   /** How far it has read, and the last entry. */
   readonly upTo: Readonly<LogPlace>
   readonly last: LastEntry | undefined
-  /** The time of an entry that it has read, as far as it remembers. */
+  /** The time of an entry it has read, if it still remembers the entry. */
   timeAt(origin: Origin): number | undefined
   /** The end of the log as known here, where new readers begin. */
   end(): LogPlace
-  /** Whether the ring holds everything after this place. */
+  /** Whether the ring holds everything after this position. */
   holds(place: Readonly<LogPlace>): boolean
   /** The device's last erasure that the feed has read. */
   erasure(device: { accountId: string; deviceId: string }): ErasedDevice | undefined
@@ -49,7 +49,10 @@ export type LiveFeed = Waits & {
   push(entry: RingEntry): void
 }
 
-/** The erasures that the store knows; `pending`: one is not applied, and may not be in the log yet. */
+/**
+ * The erasures known to the store; `pending`: an erasure is not applied yet, and may not be in the
+ * log yet.
+ */
 export type KnownErasures = {
   erasuresOf(query: {
     readonly accountId: string
@@ -71,13 +74,13 @@ export type FollowerLogger = Record<
 const ERASURES_REMEMBERED = 10_000
 const HEARTBEATS_REMEMBERED = 10_000
 const TIMES_REMEMBERED = 20_000
-/** More than there are partitions: an offset and a partition make one number. */
+/** More than there are partitions, so that an offset and a partition combine into one number. */
 const PARTITIONS = 100_000
 
 /**
- * Reads the log until `signal` is aborted, starting shortly before its end, so that clients that
- * have just been disconnected can resume. `onReport` is called with positions and heartbeats once
- * the feed has caught up.
+ * Reads the log until `signal` is aborted, starting shortly before its end, so that recently
+ * disconnected clients can resume. `onReport` is called with positions and heartbeats once the feed
+ * has caught up.
  */
 export function startLiveFeed({
   eventLog,

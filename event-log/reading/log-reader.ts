@@ -13,16 +13,16 @@ export type ReadEntry = PositionEntry | FactEntry | ErasureEntry
 export type Wants = (entry: ReadEntry) => boolean
 
 /**
- * A reader of the log, without a buffer: its place moves behind each entry that is taken, from the past
- * (`readPast`) until the ring holds all that follows, then from the ring.
+ * A reader of the log, without a buffer: its position advances past each entry taken, from the past
+ * (`readPast`) until the ring holds all later entries, then from the ring.
  */
 export class LogReader {
   readonly feed: LiveFeed
   readonly place: ReaderPosition
   readonly wants: Wants
-  /** The ring's entries before this number are behind the place. */
+  /** The ring's entries before this number lie before the position. */
   next = 0
-  /** Its place equalled that of the live reader when the last entry was pushed. */
+  /** Its position equalled that of the live reader when the last entry was pushed. */
   isInStep = false
 
   constructor(feed: LiveFeed, place: ReaderPosition, wants: Wants) {
@@ -31,29 +31,29 @@ export class LogReader {
     this.wants = wants
   }
 
-  /** Whether the ring holds all that follows. */
+  /** Whether the ring holds all later entries. */
   isAtRing(): boolean {
     return this.feed.isCaughtUp() && this.feed.holds(this.place.offsets)
   }
 
-  /** Whether entries that follow have left the ring. */
+  /** Whether later entries have left the ring. */
   isTooLate(): boolean {
     return this.next < this.feed.ring.first
   }
 
-  /** Whether all that the ring holds is behind the place. */
+  /** Whether everything in the ring lies before the position. */
   isAtEnd(): boolean {
     return this.next === this.feed.ring.end
   }
 
-  /** Continues with the ring; its entries before this number are behind the place. */
+  /** Continues with the ring; its entries before this number lie before the position. */
   enterRing(next = 0): void {
     this.next = Math.max(next, this.feed.ring.first)
   }
 
   /**
-   * Looks at `most` entries of the ring, and takes the wanted ones, gaps, and all that is not from the log. At the
-   * end, its place is that of the live reader.
+   * Scans `most` entries of the ring, and takes wanted entries, gaps, and everything that is not
+   * from the log. At the end, its position is that of the live reader.
    */
   *fromRing(most = Infinity): Generator<RingEntry, void> {
     const { ring, upTo } = this.feed
@@ -81,7 +81,7 @@ export class LogReader {
     return true
   }
 
-  /** Moves behind an entry that the reader gets. */
+  /** Advances past an entry that the reader receives. */
   pass(entry: ReadEntry): void {
     this.moveTo(entry.origin)
     this.place.last = lastEntry(entry)
@@ -96,22 +96,29 @@ export class LogReader {
 export type PastItem =
   | {
       readonly kind: 'entries'
-      /** The reader's place moves as they are taken, with the last one behind the batch that they are of. */
+      /**
+       * The reader's position advances as entries are taken; the last one moves it past their whole
+       * batch.
+       */
       readonly entries: Iterable<ReadEntry>
-      /** How many entries the batch had. */
+      /** The number of entries in the batch. */
       readonly read: number
     }
   | { readonly kind: 'gap'; readonly reason: GapReason }
 
-/** The entries that no later erasure covers; undefined if an erasure is under way and has not come in time. */
+/**
+ * Keeps the entries that no later erasure covers; undefined if a pending erasure has not arrived in
+ * time.
+ */
 export type NotErased = (
   batch: LogBatch<FollowedEntry>,
   entries: readonly ReadEntry[],
 ) => Promise<readonly ReadEntry[] | undefined>
 
 /**
- * Reads what the ring no longer holds with a separate tail, until the ring holds the rest. Returns true at the
- * ring; false if the reader has ended or erasures are unknown. Announces one gap at most.
+ * Reads what the ring no longer holds with a separate tail, until the ring holds the rest. Returns
+ * true at the ring; false if the reader has ended or erasures are unknown. Announces at most one
+ * gap.
  */
 export async function* readPast(
   reader: LogReader,
@@ -164,7 +171,7 @@ export async function* readPast(
     }
   }
 
-  /** Undefined if the ring holds the rest before anything comes. */
+  /** Undefined if the ring holds the rest before an entry arrives. */
   function nextUnlessArrived(
     items: AsyncIterator<TailItem<FollowedEntry>>,
   ): Promise<IteratorResult<TailItem<FollowedEntry>> | undefined> {

@@ -6,22 +6,25 @@ import type { Extent, FollowedEntry, ReadableLog } from '../event-log.ts'
 import { hasReached, noFurtherThan, type LogPlace } from '../offsets.ts'
 import type { Ring, Waits } from './ring.ts'
 
-/** A reader's current place, and the last entry that it has passed. */
+/** A reader's current position, and the last entry it has passed. */
 export type ReaderPosition = { readonly offsets: LogPlace; last?: LastEntry | undefined }
 
-/** The log that a mark is about; the stream and the feed of positions read that of events. */
+/** The log that a mark refers to; the stream and the feed of positions read the event log. */
 export type MarkedLog = 'events' | 'facts'
 
 /**
- * Where an entry is, and when it was received. Another log, or one restored from a backup, has
- * another entry there.
+ * Where an entry is, and when it was received. Another log, or one restored from a backup, has a
+ * different entry there.
  */
 export type LastEntry = Origin & { readonly time: number }
 
 const MOST_PARTITIONS = 1_000
 /** A longer mark does not fit in a request's headers. */
 const LONGEST = 12_000
-/** In milliseconds, 4.7 hours: enough to tell entries apart, without the full times of others' entries. */
+/**
+ * In milliseconds: 4.7 hours. Enough to tell entries apart without revealing the full times of
+ * other accounts' entries.
+ */
 const TIMES = 2 ** 24
 
 /** Undefined for an entry without a time. */
@@ -52,7 +55,7 @@ export function writeMark(
     ...(last === undefined ? [] : [`"last":[${last.partition},${last.offset},${last.time}]`]),
   ]
   const content = parts.join(',')
-  // Earlier versions wrote marks without a last entry in this way too.
+  // Earlier versions also wrote marks without a last entry in this form.
   const check = crc32(parts.length === 1 ? place : content).toString(36)
   return Buffer.from(`{"v":1,"check":"${check}",${content}}`).toString('base64url')
 }
@@ -103,9 +106,12 @@ const MARKS_REMEMBERED = 10_000
 /** Marks of many partitions are long. */
 const MARKS_REMEMBERED_LENGTH = 4_000_000
 
-/** The marks of a feed. Remembers of those written here what a reader that returns with one would have to look up. */
+/**
+ * The marks of a feed. For marks written by this process, it remembers what a returning reader
+ * would otherwise have to look up.
+ */
 export function feedMarks(marked: MarkedLog) {
-  /** The entries that the marks end with: they need not be looked for in the log. */
+  /** The last entries before the marks: they need not be looked up in the log. */
   const known = new LRUCache<string, number>({ max: MARKS_REMEMBERED })
   const places = new LRUCache<string, PlaceInRing>({
     max: MARKS_REMEMBERED,
@@ -126,7 +132,7 @@ export function feedMarks(marked: MarkedLog) {
     /** Whether a mark written here ends with this entry. */
     isKnown: (last: LastEntry): boolean => known.get(nameOf(last)) === last.time,
 
-    /** The ring's entries before this number are behind the mark; 0 if that is not known. */
+    /** The ring's entries before this number lie before the mark; 0 if that is not known. */
     numberAfter(text: string, ring: object): number {
       const place = places.get(text)
       return place?.ring === ring ? place.next : 0
@@ -134,14 +140,14 @@ export function feedMarks(marked: MarkedLog) {
   }
 }
 
-/** The number in the ring of the first entry that is not behind a mark. */
+/** The ring number of the first entry after a mark. */
 type PlaceInRing = { readonly ring: object; readonly next: number }
 
 function nameOf({ partition, offset }: LastEntry): string {
   return `${partition}/${offset}`
 }
 
-/** What is needed to look for a place in the log. */
+/** What finding a position in the log requires. */
 export type Looking = {
   /** The live reader of the log. */
   readonly feed: Waits & {
@@ -152,15 +158,16 @@ export type Looking = {
   }
   readonly log: Pick<ReadableLog, 'tail' | 'extent'>
   readonly retryMs: number
-  /** Asked for only if the live reader does not know the answer. */
+  /** Called only if the live reader does not know. */
   readonly ending: () => AbortSignal
   readonly logger: { warn(fields: object, message: string): void }
 }
 
 /**
- * The place where a reader with a mark continues. If it is beyond the end, the mark is of another log, and the
- * reader must not skip new entries. If the entry that it has read last is another one now, the log was restored
- * from a backup; where it has left the reader's log is unknown, so the reader gets all that is at hand.
+ * The place where a reader with a mark continues. If it is beyond the end, the mark belongs to
+ * another log, and the reader must not skip new entries. If a different entry is now where the
+ * reader's last one was, the log was restored from a backup; where the two logs diverge is unknown,
+ * so the reader gets everything available.
  */
 export async function findPlace(
   claimed: ReaderPosition,
@@ -175,7 +182,7 @@ export async function findPlace(
   if (!hasReached(offsets, claimed.offsets)) return { place: { offsets }, lost: 'beyond' }
   const { last } = claimed
   if (last !== undefined && !isKnown(last)) {
-    // Then it most probably has read the entry itself.
+    // Then it has most probably read the entry itself.
     if (!feed.isCaughtUp()) await feed.until(feed.isCaughtUp, { signal: looking.ending() })
     const known = feed.timeAt(last)
     const time = known ?? (await untilAnswered(() => timeInLog(last, looking), looking))
@@ -186,7 +193,7 @@ export async function findPlace(
   return { place: { offsets, last } }
 }
 
-/** Repeats a question until the log answers; undefined if the reader has ended. */
+/** Repeats a query until the log responds; undefined if the reader has ended. */
 async function untilAnswered<T>(
   ask: () => Promise<T>,
   { retryMs, ending, logger }: Looking,
@@ -203,13 +210,16 @@ async function untilAnswered<T>(
   return undefined
 }
 
-/** Another process's feed may be further than the one of this process. */
+/** Another process's feed may be ahead of this process's feed. */
 async function noFurtherThanEnd(place: LogPlace, { feed, log }: Looking): Promise<LogPlace> {
   if (hasReached(feed.end(), place)) return { ...place }
   return noFurtherThan(place, endsOf(await log.extent()))
 }
 
-/** The time of the entry at this place: 'none' for one without a time, 'removed' if retention has passed it. */
+/**
+ * The time of the entry at this position: 'none' for an entry without a time, 'removed' if
+ * retention has passed it.
+ */
 async function timeInLog(
   { partition, offset }: Origin,
   { log, ending: ended }: Looking,

@@ -22,7 +22,7 @@ export type OpenFeeds = {
   readonly store: KnownErasures & HeldFacts
   readonly logger: FollowerLogger
   readonly stopping: AbortSignal
-  /** Take part in live readers of the logs that exist already; absent: they are started while they are used. */
+  /** Join existing live readers of the logs; absent: live readers are started while in use. */
   readonly joinEvents?: JoinLive
   readonly joinFacts?: JoinLive
   readonly options?: Partial<FeedsOptions>
@@ -31,7 +31,10 @@ export type OpenFeeds = {
 export type FeedsOptions = FeedOptions & {
   /** How long a reader of the past waits for a pending erasure. */
   readonly pendingMs: number
-  /** Size of the rings of live readers, entries and approximate bytes; how long they read on unused. */
+  /**
+   * Limits of the live readers' rings (entries and approximate bytes); how long they keep reading
+   * when unused.
+   */
   readonly ringEntries: number
   readonly ringBytes: number
   readonly lingersMs: number
@@ -55,9 +58,9 @@ const FEEDS_OPTIONS: FeedsOptions = {
   unreadableEveryMs: 5_000,
 }
 
-/** The facts that the store still has: an erasure removes them there first. */
+/** The facts still in the store: an erasure removes them there first. */
 export type HeldFacts = {
-  /** The ids of those facts that are stored and belong to no hidden device. */
+  /** The ids of those facts that are in the store and belong to no hidden device. */
   heldFacts(query: {
     readonly accountId: string
     readonly facts: readonly Pick<DeviceFact, 'id' | 'deviceId'>[]
@@ -76,10 +79,10 @@ export function openFeeds({ joinEvents, joinFacts, options: given, ...parts }: O
 
 type Parts = Omit<OpenFeeds, 'joinEvents' | 'joinFacts' | 'options'> & FeedsOptions
 
-/** Takes part in a live reader that others share; `leave`: to be called once. */
+/** Joins a shared live reader; `leave` must be called once. */
 export type JoinLive = () => { readonly feed: LiveFeed; readonly leave: () => void }
 
-/** A live reader of a log, which reads while somebody takes part in it, and a while longer. */
+/** A live reader of a log, which reads while anyone uses it, and for a while afterwards. */
 export function sharedFeed(
   log: Pick<ReadableLog, 'tail' | 'extent'>,
   {
@@ -108,7 +111,8 @@ function positionsOf(
     log,
     join,
     notErased: (reader) => notErased({ ...reader, store, logger, pendingMs }),
-    // The live reader has read erasures before they are answered, and readers of the past ask for them.
+    // The live reader has read erasures before they are confirmed, and readers of the past wait for
+    // them.
     withoutErased: async (_accountId, found) => found,
   }
 }
@@ -132,8 +136,8 @@ const LOOK_AGAIN_MS = 200
 const ERASURES_REMEMBERED = 1_000
 
 /**
- * For a reader of past positions: leaves out those that a later erasure covers. Waits at most `pendingMs` for one
- * that is under way to appear in the log.
+ * For a reader of past positions: leaves out positions that a later erasure covers. Waits at most
+ * `pendingMs` for a pending erasure to appear in the log.
  */
 export function notErased({
   store,
@@ -181,7 +185,9 @@ export function notErased({
     return undefined
   }
 
-  /** The offset up to which each device is erased, and when; undefined while one is unknown. */
+  /**
+   * The offset up to which each device is erased, and when; undefined while an erasure is unknown.
+   */
   async function limitsOf(deviceIds: readonly string[], partition: number) {
     const applied = await store.erasuresOf({ accountId, deviceIds })
     const limits = new Map<string, { readonly upTo: number; readonly erasedAt: number }>()

@@ -4,71 +4,74 @@ import type { Origin } from '../../schemas/devices/read-models.ts'
 import type { UnreadableEntry } from '../event-log.ts'
 import type { LogPlace } from '../offsets.ts'
 
-/** The entries shown to readers, oldest first as this process learned them. */
+/** The entries for readers, in the order in which this process learned of them. */
 export type RingEntry =
   | (PositionEntry & {
-      /** The text for every reader that is in step; rendered by the first of them. */
+      /** The text for every up-to-date reader; rendered by the first of them. */
       text?: string
     })
   | Aside
   | FactEntry
   | ErasureEntry
   /**
-   * Retention has overtaken the feed, or the feed cannot read an entry or, without origin, any
-   * later one.
+   * Retention has overtaken the feed, or the feed cannot read an entry or, without an origin, any
+   * later entry.
    */
   | {
       readonly kind: 'gap'
       readonly reason: GapReason
       readonly origin?: Origin
-      /** It leads back before readers' places, because the partition was made again. */
+      /** It goes back before readers' positions, because the partition was recreated. */
       readonly isBack?: boolean
     }
   | { readonly kind: 'erased'; readonly origin?: Origin }
 
 export type GapReason = 'expired' | 'unreadable'
 
-/** An entry that is not from the log, so it has no place in it and is not replayed. */
+/** An entry that is not from the log, so it has no position in it and is not replayed. */
 export type Aside = {
   readonly kind: 'aside'
-  /** The name of its events, by which readers choose them. */
+  /** The name of its events, by which readers filter. */
   readonly name: string
   readonly accountId: string
   readonly deviceId?: string
   readonly text: string
-  /** Whether an erasure of the device takes it. */
+  /** Whether an erasure of the device removes it. */
   readonly isErasable: boolean
 }
 
-/** Approximate size of an entry besides its texts. */
+/** Approximate size of an entry apart from its texts. */
 const OVERHEAD_BYTES = 1_500
 
 /**
  * The last entries, as many as fit, numbered in ascending order. Readers are cursors into the ring:
- * a reader that asks for a number before `first` is too late.
+ * a reader that requests a number before `first` is too late.
  */
 export type Ring = {
   readonly first: number
   /** The number of the next entry. */
   readonly end: number
-  /** The place in the log before the first entry; the ring holds nothing at or before it. */
+  /** The log position before the first entry; the ring holds nothing at or before it. */
   readonly before: Readonly<LogPlace>
   push(entry: RingEntry): void
   at(number: number): RingEntry | undefined
   /** Removes a device's entries that are covered by an erasure. */
   erase(device: ErasedDevice): void
   /**
-   * Wakes those that wait for anything, and those that wait for an account of which entries have been pushed; after a
-   * gap all. So each entry is looked at by the readers of its account alone, however many wait.
+   * Wakes readers waiting for anything, and readers waiting for an account with newly pushed
+   * entries; after a gap, all. So each entry is examined only by readers of its account, however
+   * many wait.
    */
   wake(): void
 } & Waits
 
 /** How readers wait for more. */
 export type Waits = {
-  /** For entries of one account, or for anything. The returned function unsubscribes. */
+  /** Waits for entries of one account, or for any. The returned function unsubscribes. */
   readonly listen: (wake: Wake, accountId?: string) => () => void
-  /** Resolves when it is true, or the wait is over. It is looked at again at each wake. */
+  /**
+   * Resolves when the condition is true or the wait ends. The condition is checked at each wake.
+   */
   readonly until: (isTrue: () => boolean, patience: Patience) => Promise<void>
 }
 
@@ -95,9 +98,9 @@ export function createRing({
   let first = 0
   let end = 0
   let bytes = 0
-  /** By account; those of none listen to everything. */
+  /** By account; entries without an account go to all listeners. */
   const listeners = new Map<string | undefined, Set<Wake>>()
-  /** The accounts that have new entries; `gap`: all have. */
+  /** The accounts that have new entries; `gap`: all accounts. */
   const news = new Set<string | undefined>()
   let gap = false
 
@@ -191,7 +194,7 @@ function isTakenBy(device: ErasedDevice, entry: RingEntry): boolean {
     const { isErasable, accountId, deviceId } = entry
     return isErasable && accountId === device.accountId && deviceId === device.deviceId
   }
-  // Readers of facts ask the store which are left.
+  // Readers of facts ask the store which facts remain.
   if (entry.kind !== 'position') return false
   const { event, origin } = entry
   if (event.accountId !== device.accountId || event.deviceId !== device.deviceId) return false
@@ -199,7 +202,10 @@ function isTakenBy(device: ErasedDevice, entry: RingEntry): boolean {
   return origin.partition === device.origin.partition || event.receivedAt <= device.erasedAt
 }
 
-/** A conservative estimate, a position's text included, that stays constant while the entry is in the ring. */
+/**
+ * A conservative estimate, including a position's text, that stays constant while the entry is in
+ * the ring.
+ */
 export function approximateBytes(entry: RingEntry | 'other'): number {
   if (entry === 'other') return OVERHEAD_BYTES
   switch (entry.kind) {
@@ -220,7 +226,7 @@ export function approximateBytes(entry: RingEntry | 'other'): number {
 }
 
 /**
- * Reports entries that cannot be read to readers and logs them: the first immediately, later ones every
+ * Reports unreadable entries to readers and logs them: the first immediately, later ones every
  * `everyMs`, because clients list everything again after a gap.
  */
 export function unreadableEntries({

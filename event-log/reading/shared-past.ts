@@ -5,12 +5,15 @@ import type { Extent, FollowedEntry, ReadableLog, TailItem } from '../event-log.
 import { keptBatches, PastTail } from './kept-past.ts'
 
 export type SharedPastOptions = {
-  /** The most readers of the past that read the log at a time, and those of one account. */
+  /**
+   * Maximum number of readers that read the past from the log at the same time, in all and per
+   * account.
+   */
   readonly pastReaders: number
   readonly pastReadersEach: number
-  /** The approximate size of what is kept for others. */
+  /** Approximate size of what is cached for other readers. */
   readonly pastBytes: number
-  /** How long all is kept after the last reader. */
+  /** How long the cache outlives the last reader. */
   readonly keptMs: number
 }
 
@@ -22,15 +25,16 @@ type Reading = {
   readonly atFirst: number
 }
 
-/** How long a reader may read the log while others wait. */
+/** How long a reader may read the log while other readers wait. */
 const TURN_MS = 1_000
 const FEWEST_AT_ONCE = 16
 const MOST_AT_ONCE = 1_000
 
 /**
- * The past of a log for all readers of this process. What one of them has read is kept for the others, up to a size;
- * few read the log at a time, and accounts take turns. On Kafka a tail of the log takes about a second to begin, and
- * much memory, so it is kept as well, for a reader that continues at its place.
+ * The past of a log for all readers of this process. Entries read by one reader are cached for the
+ * others, up to a size; few read the log at the same time, and accounts take turns. On Kafka a tail
+ * of the log takes about a second to start, and much memory, so tails are cached too, for a reader
+ * that continues at the same position.
  */
 export function sharedPast(
   log: TailOf,
@@ -56,7 +60,7 @@ export function sharedPast(
       },
     }),
 
-    /** Forgets what is no longer in the log. */
+    /** Forgets entries no longer in the log. */
     forgetLost(extent: readonly Extent[]): void {
       shared.at()?.forgetLost(extent)
     },
@@ -121,7 +125,10 @@ function openPast(
     wakeAll()
   }
 
-  /** Resolves with the turn; without one if another reader has read what follows, or the reader ends. */
+  /**
+   * Resolves when it is this reader's turn; resolves without a turn if another reader has read the
+   * following entries, or the reader ends.
+   */
   function untilServed(
     coming: Promise<GiveBack>,
     place: Offsets,
@@ -157,7 +164,7 @@ function openPast(
     return batches.after(place, most) ?? item
   }
 
-  /** The reader that continues at this place, or a new one that replaces the one idle longest. */
+  /** The tail that continues at this position, or a new one that replaces the one idle longest. */
   function tailAt(place: Offsets): PastTail {
     const found = tails.find((tail) => tail.isAt(place))
     const tail = found ?? new PastTail(log, place, closing)
@@ -175,8 +182,8 @@ function openPast(
 }
 
 /**
- * The extent of the log, by default as it is now, otherwise at most so old. Calls that come while one is under
- * way share the next one: theirs may not have begun before they did.
+ * The log's current extent, or one of at most this age. Calls made while a request is pending share
+ * the next request: the pending one may have started before them.
  */
 export function sharedExtent(
   log: Pick<ReadableLog, 'extent'>,

@@ -10,8 +10,9 @@ export type Append = {
 }
 
 /**
- * With this many unconfirmed appends, a log that confirms nothing for this time counts as unavailable:
- * the process refuses requests before twice as many are under way (runtime/http/in-flight.ts).
+ * With this many unconfirmed appends, a log that confirms nothing for this time counts as
+ * unavailable: the process refuses requests before twice as many are in flight
+ * (runtime/http/in-flight.ts).
  */
 const MANY = 300
 const SILENT_MS = 200
@@ -19,10 +20,10 @@ const SILENT_MS = 200
 type Sent = { readonly append: Append; readonly sentAt: number }
 
 /**
- * Passes appends on to the log. When the log refuses one for a temporary reason, or does not confirm one
- * in time, `onAway` gets all unconfirmed appends in sending order. The log may
- * still write and confirm them, behind an erasure that came after their acknowledgement. So each is
- * marked as spooled from the start.
+ * Passes appends to the log. When the log refuses an append for a temporary reason, or does not
+ * confirm it in time, `onAway` gets all unconfirmed appends in sending order. The log may still
+ * write and confirm them, after an erasure that followed their acknowledgement. So each is marked
+ * as spooled from the start.
  */
 export function directAppends({
   eventLog,

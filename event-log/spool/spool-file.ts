@@ -28,23 +28,25 @@ const SCHEMA = [
   'ALTER TABLE waiting ADD COLUMN heartbeat_id TEXT;',
 ]
 
-/** It may be the only place of reports that were answered with 200. */
+/** It may hold the only copy of reports that were answered with 200. */
 const IF_DAMAGED =
   'move it away, start again, and keep it: reports that it holds can be read with `sqlite3 FILE .recover`'
 
 const MAX_ENTRIES = 500
-/** More than a few appends need: a disk with room for just one page is full. */
+/** More than a few appends need: a disk with room for only one page counts as full. */
 const PROBE_BYTES = 32 * 1024
 const PROBE_VALID_MS = 1000
-/** Removing events writes too: to the write-ahead log, and from there to the file, which may grow. */
+/**
+ * Removing events also writes: to the write-ahead log, and from there to the file, which may grow.
+ */
 const BALLAST_BYTES = 8 * 1024 * 1024
 
 export type SpoolLimits = { readonly maxBytes: number; readonly maxAgeSeconds: number }
 
-/** Events that wait on this machine's disk for the log. */
+/** Events on this machine's disk, waiting for the log. */
 export type SpoolFile = {
   /**
-   * Resolves once the events are on disk, behind all earlier ones.
+   * Resolves once the events are on disk, after all earlier ones.
    * @throws {DependencyError} retriable: a limit is reached, or the disk is full or failing.
    */
   write(events: readonly AppendedEvent[]): Promise<void>
@@ -53,8 +55,8 @@ export type SpoolFile = {
   /** The oldest events; undefined while none are on disk. */
   next(): Waiting | undefined
   /**
-   * Removes the events up to a place. Even if it throws, they are no longer returned or counted
-   * while the file is open.
+   * Removes the events up to an id. Even if it throws, they are no longer returned or counted while
+   * the file is open.
    */
   remove(upTo: number): void
   depth(): SpoolDepth
@@ -69,11 +71,11 @@ export type SpoolFile = {
 export type Waiting = {
   readonly events: readonly AppendedEvent[]
   readonly upTo: number
-  /** Whether the disk has no other events. */
+  /** Whether the disk has no further events. */
   readonly isRest: boolean
 }
 
-/** @throws {DependencyError} when the file cannot be opened, or is of a newer version. */
+/** @throws {DependencyError} when the file cannot be opened, or was written by a newer version. */
 export function openSpoolFile(
   file: string,
   { maxBytes, maxAgeSeconds, clock }: SpoolLimits & { readonly clock: { now(): number } },
@@ -100,7 +102,10 @@ export function openSpoolFile(
   let confirmed = 0
   let held = 0
   let bytes = 0
-  /** False after a failed statement, which may have taken effect all the same, until the events are counted again. */
+  /**
+   * False after a failed statement, which may still have taken effect, until the events are counted
+   * again.
+   */
   let isCounted = false
   let queued = 0
   let queuedBytes = 0
@@ -120,7 +125,7 @@ export function openSpoolFile(
         try {
           count()
         } catch {
-          // `next` counts again.
+          // `next` recounts.
         }
         throw error
       }
@@ -146,7 +151,7 @@ export function openSpoolFile(
       // Random, because a file system may compress.
       writeFileSync(ballast, randomBytes(BALLAST_BYTES))
     } catch {
-      // The disk is still too full; tried again when the spool is next empty.
+      // The disk is still too full; retried when the spool is next empty.
       rmSync(ballast, { force: true })
     }
   }

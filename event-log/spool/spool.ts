@@ -12,7 +12,7 @@ import { openSpoolFile, type SpoolFile, type SpoolLimits } from './spool-file.ts
 
 /** Well within the time that a sender waits, so that its report can still be spooled. */
 const DIRECT_WITHIN_MS = 2000
-/** Beyond it the process is not ready, so that reports go to other instances. */
+/** Beyond this fill level the process is not ready, so that reports go to other instances. */
 const READY_BELOW = 0.9
 
 export type SpoolOptions = SpoolLimits & {
@@ -37,10 +37,11 @@ type Logger = {
 
 /**
  * An event log that keeps positions on this machine's disk while the log behind it is unavailable.
- * Then `append` resolves once they are on disk, and all later ones queue behind them; when the log is
- * back, they are appended to it in order. Events that the log had not confirmed in time may be in it
- * already, or be written later still, and are then in it twice: so all events are marked as spooled.
- * Everything else goes to the log behind it, rejections included. Closing the spool closes that log.
+ * Then `append` resolves once they are on disk, and all later ones queue behind them; when the log
+ * is back, they are appended to it in order. Events that the log did not confirm in time may be in
+ * it already or be written later, and then appear twice: so all events are marked as spooled.
+ * Everything else, including rejections, goes directly to that log. Closing the spool closes that
+ * log.
  * @throws {Error} when another process uses the folder.
  */
 export function openSpool({
@@ -144,8 +145,8 @@ export function openSpool({
   }
 
   /**
-   * New appends would keep the spool from ever being empty. So they wait for the rest to be drained,
-   * but no longer than an append to the log may take.
+   * New appends would keep the spool from ever becoming empty. So they wait until the rest is
+   * drained, but no longer than an append to the log may take.
    */
   function holdAppends(): void {
     held ??= { appends: [], timer: setTimeout(release, directWithinMs) }
@@ -179,7 +180,7 @@ function unavailable(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
 }
 
-/** The id of the spool in this folder, made at its first use. */
+/** The id of the spool in this folder, created on first use. */
 function idIn(directory: string): string {
   const file = join(directory, 'spool-id')
   if (!existsSync(file)) writeFileSync(file, randomUUID())

@@ -17,8 +17,9 @@ const MAX_ENTRIES = 500
 export type BatchReader = (after: number) => LogBatch | undefined
 
 export function batchReader(database: Database): BatchReader {
-  // Only the columns that a position needs, and its value as text, which ends at U+0000 and has U+FFFD
-  // for foreign bytes: so an entry takes 2.6 µs of processor time, and 4.5 µs with all of it as bytes.
+  // Only the columns that a position needs, and its value as text, which ends at U+0000 and has
+  // U+FFFD for invalid bytes: this takes 2.6 µs of CPU per entry, against 4.5 µs with everything as
+  // bytes.
   const selectNext = database.prepare<Row>(
     `SELECT offset, spooled, length(value),
        CASE type WHEN '${POSITION_REPORTED}' THEN CAST(value AS TEXT) END
@@ -61,14 +62,14 @@ export function batchReader(database: Database): BatchReader {
       if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
       return position(offset, utf8(value, 'value'), spooled)
     } catch (error) {
-      // No failure of this entry may hold up those behind it.
+      // No failure of this entry may block later entries.
       const reason = error instanceof Error ? error.message : String(error)
       return { kind: 'unreadable', origin, reason, key, value }
     }
   }
 }
 
-/** Whether a text has all bytes of the value. */
+/** Whether a text contains all bytes of the value. */
 function isWhole(json: string, bytes: number | null): boolean {
   return (json.length === bytes || Buffer.byteLength(json) === bytes) && !json.includes('\uFFFD')
 }

@@ -2,11 +2,12 @@ import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { sleepers } from '../../runtime/process/repeat.ts'
 
-/** Another process may append to the file too; only polling detects that. */
+/** Another process may also append to the file; only polling detects that. */
 export const LOOK_AGAIN_MS = 200
 /**
- * The least time from one batch to the next, by the number of its entries: a small batch costs a reader about as
- * much as a large one, so it waits for more entries, but only briefly when few are reported.
+ * Minimum time from one batch to the next, by the number of its entries: a small batch costs a
+ * reader about as much as a large one, so it waits for more entries, but only briefly when few are
+ * reported.
  */
 const LEAST_INTERVALS = [
   { fewerThan: 20, ms: 10 },
@@ -44,7 +45,7 @@ export type Delivery<Batch> = {
   readonly signal: AbortSignal
 }
 
-/** Delivers an append-only table to groups, each from its own offset on. */
+/** Delivers an append-only table to groups, each from its own offset. */
 export function groupReaders<Batch extends { readonly lastOffset: number }>({
   read,
   commit,

@@ -12,7 +12,7 @@ import { DEAD_LETTERS, topicReader, type CommitTopic } from './topic.ts'
 /** Events are appended within this time of their receipt. */
 const OUT_OF_ORDER_MS = 60_000
 
-/** The part of the log that only reads the file. */
+/** The read-only part of the log. */
 export type SqliteLogReader = Pick<
   EventLog,
   'subscribe' | 'tail' | 'readAgain' | 'lag' | 'extent' | 'placeBefore' | 'eventIdsAt' | 'close'
@@ -95,7 +95,7 @@ export function sqliteLogReader(
     },
 
     async placeBefore(time) {
-      // Offsets have no gaps, and times hardly any: no index is worth its cost for each report.
+      // Offsets have no gaps, and times hardly any: no index is worth its cost per report.
       let below = trimmedUpTo()
       let above = lastOffset() + 1
       while (below + 1 < above) {
@@ -150,7 +150,7 @@ function numberFrom(row: N | undefined): number {
 
 function prepare(database: Database) {
   return {
-    // The sequence survives the deletion of rows by trimming.
+    // The sequence survives when trimming deletes rows.
     lastOffset: database.prepare<N>(`SELECT seq AS n FROM sqlite_sequence WHERE name = 'events'`),
     oldestAfter: database.prepare<{ receivedAt: number }>(
       'SELECT received_at AS receivedAt FROM events WHERE offset > ? ORDER BY offset LIMIT 1',

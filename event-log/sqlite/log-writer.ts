@@ -19,12 +19,12 @@ import { type TopicName, REJECTIONS } from '../topic.ts'
 import { DEAD_LETTERS, sqliteTopicWriter, type CommitTopic } from './topic.ts'
 
 const PROBE_VALID_MS = 1000
-/** More than a few appends need: a disk with room for just one page is full. */
+/** More than a few appends need: a disk with room for only one page counts as full. */
 const PROBE_BYTES = 32 * 1024
 /** Rows per transaction of `trim`, so that appends are delayed only briefly. */
 const TRIM_CHUNK = 1000
 
-/** The part of the log that writes the file: for one thread, so that no other delays an append. */
+/** The writing part of the log: for one thread, so that no other delays an append. */
 export type SqliteLogWriter = Pick<
   EventLog,
   'append' | 'erase' | 'replay' | 'trim' | 'ready' | 'close'
@@ -100,7 +100,8 @@ export function sqliteLogWriter(
       do {
         chunk = statements.oldest.all(TRIM_CHUNK)
         const stays = chunk.findIndex(({ receivedAt }) => receivedAt >= receivedBefore)
-        // Only events before the first one kept: a gap in the middle of the log would go unnoticed.
+        // Only events before the first one to keep: a gap in the middle of the log would go
+        // unnoticed.
         if (stays !== -1) chunk = chunk.slice(0, stays)
         const last = chunk.at(-1)
         if (last === undefined) return
@@ -138,7 +139,7 @@ export function sqliteLogWriter(
   }
 }
 
-/** Approximate size of a row besides its value. */
+/** Approximate size of a row apart from its value. */
 const ROW_OVERHEAD_BYTES = 128
 
 type Row = [
@@ -161,7 +162,9 @@ function toRow(event: AppendedEvent, spooled: boolean): Row {
   ]
 }
 
-/** Under the device's key, without a value. Checked here: an invalid one is unreadable. */
+/**
+ * Under the device's key, without a value. Checked here: an invalid erasure would be unreadable.
+ */
 function toErasureRow(event: DeviceErased): Row {
   const { eventId, erasedAt } = checkDeviceErased(event)
   return [deviceKey(event), DEVICE_ERASED, eventId, erasedAt, null, 0]
@@ -173,7 +176,7 @@ function sizeOf([key, , , , value]: Row): number {
 
 function prepare(database: Database) {
   return {
-    // Casting a text to a blob in SQLite takes less time than making a buffer here.
+    // Casting text to a blob in SQLite is faster here than creating a buffer.
     insert: database.prepare(
       `INSERT INTO events (key, type, id, received_at, value, spooled)
        VALUES (?, ?, ?, ?, CAST(? AS BLOB), ?)`,

@@ -53,7 +53,7 @@ export function sqliteEventLogOn(
   }
 }
 
-/** The log for the one thread that writes it; `onAppended` and `onTopicAppended` wake its readers. */
+/** The log for the only writing thread; `onAppended` and `onTopicAppended` wake its readers. */
 export function openSqliteLogWriter({
   file,
   ...rest
@@ -63,7 +63,7 @@ export function openSqliteLogWriter({
   return { ...writer, close: closedOnce(database, () => writer.close()) }
 }
 
-/** The log for a thread that only reads it; its writer has opened it before. */
+/** The log for a read-only thread; its writer has opened it before. */
 export function openSqliteLogReader({
   file,
   ...rest

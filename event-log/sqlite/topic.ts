@@ -16,7 +16,7 @@ const MAX_ENTRIES = 500
 const EXPIRE_EVERY_MS = 10 * 60_000
 /** Rows per transaction, so that queued writes are delayed only briefly. */
 const EXPIRY_CHUNK = 1000
-/** Approximate size of a row besides its value. */
+/** Approximate size of a row apart from its value. */
 const ROW_OVERHEAD_BYTES = 64
 
 export const DEAD_LETTERS = deadLettersOf('events')
@@ -39,7 +39,7 @@ export function topicTable(name: TopicName): string {
   `
 }
 
-/** The part of a topic that writes, with a separate queue; keeps an entry that is repeated once. */
+/** The writing part of a topic, with a separate queue; stores a repeated entry once. */
 export function sqliteTopicWriter<Entry>(
   database: Database,
   kind: TopicKind<Entry>,
@@ -75,12 +75,12 @@ export function sqliteTopicWriter<Entry>(
   })
   const expiring = expires ? setInterval(expireSome, expireEveryMs).unref() : undefined
 
-  /** One step: a long queue of them must not hold up the events. */
+  /** One step at a time: a long queue of them must not block events. */
   function expireSome(): void {
     try {
       if (expire.run(clock.now() - kind.keptMs) === EXPIRY_CHUNK) setImmediate(expireSome)
     } catch {
-      // Busy, full or closed: the next time comes.
+      // Busy, full or closed: it runs again at the next interval.
     }
   }
 
@@ -112,7 +112,7 @@ export function sqliteTopicWriter<Entry>(
   }
 }
 
-/** The part of a topic that only reads. */
+/** The read-only part of a topic. */
 export function topicReader<Entry>(
   database: Database,
   kind: TopicKind<Entry>,

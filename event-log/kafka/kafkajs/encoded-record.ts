@@ -1,6 +1,6 @@
 import type { Message } from 'kafkajs'
 
-/** A message for the log; without a time it gets the present one. */
+/** A message for the log; without a time it gets the current time. */
 export type LogMessage = Pick<Message, 'key' | 'value' | 'headers'> & { readonly time?: number }
 
 /**
@@ -11,7 +11,7 @@ export class EncodedRecord {
   readonly key: string | Buffer | null
   readonly partition: number
   readonly time: number
-  /** From the key to the last header; the fields before the key depend on the batch. */
+  /** The bytes from the key to the last header; the fields before the key depend on the batch. */
   readonly value: Buffer
 
   constructor(message: LogMessage, partition = 0) {
@@ -21,13 +21,13 @@ export class EncodedRecord {
     this.value = encoded(message)
   }
 
-  /** Its size in a batch, at most. */
+  /** Its maximum size in a batch. */
   get bytes(): number {
     return this.value.length + MOST_BEFORE_CONTENT_BYTES
   }
 }
 
-/** The number of bytes of an integer from -1 on in zigzag form. */
+/** The number of bytes of an integer ≥ -1 in zigzag form. */
 export function varintBytes(value: number): number {
   let rest = zigzag(value)
   let bytes = 1
@@ -38,7 +38,7 @@ export function varintBytes(value: number): number {
   return bytes
 }
 
-/** Returns the position after the number. */
+/** Returns the index after the number. */
 export function writeVarint(value: number, into: Uint8Array, start: number): number {
   let rest = zigzag(value)
   let at = start
@@ -60,14 +60,16 @@ type Field = string | Uint8Array | null
 
 /** The fields before the content: size, attributes, time delta, offset delta. */
 const MOST_BEFORE_CONTENT_BYTES = 20
-/** The most bytes of UTF-8 that one UTF-16 code unit takes. */
+/** Maximum UTF-8 bytes for one UTF-16 code unit. */
 const MOST_BYTES = 3
 const MOST_LENGTH_BYTES = 5
-/** A loop writes a short ASCII text faster than Buffer does: a record takes 0.9 µs so, not 1.3. */
+/**
+ * A loop writes a short ASCII text faster than Buffer does: a record takes 0.9 µs instead of 1.3.
+ */
 const SHORT = 32
 const BLOCK_BYTES = 64 * 1024
 
-/** Records are written one behind another, because a buffer for each takes longer. */
+/** Records are written back to back into blocks, because a buffer for each takes longer. */
 let block = Buffer.alloc(0)
 let used = 0
 

@@ -8,8 +8,8 @@ import { encodeInOnePass } from './produce-request.ts'
 let isPatched = false
 
 /**
- * Replaces three parts of kafkajs and adds codecs, once in a process. The replacements reach into its files, so
- * its version is pinned exactly.
+ * Replaces three parts of kafkajs and adds codecs, once per process. The replacements reach into
+ * its files, so its version is pinned exactly.
  */
 export function patchKafkajs(): void {
   if (isPatched) return
@@ -45,9 +45,11 @@ type MetadataAnswer = {
 }
 type AnswerReader = { parse: (answer: MetadataAnswer) => Promise<MetadataAnswer> }
 
-/** The versions of the response that kafkajs reads. */
+/** The response versions that kafkajs reads. */
 const VERSIONS = [0, 1, 2, 3, 4, 5, 6]
-/** LEADER_NOT_AVAILABLE and LISTENER_NOT_FOUND of Kafka's protocol: there is no leader now. */
+/**
+ * LEADER_NOT_AVAILABLE and LISTENER_NOT_FOUND in Kafka's protocol: there is no leader at present.
+ */
 const NO_LEADER = new Set([5, 72])
 
 const leaderless = new WeakMap<readonly PartitionMetadata[], readonly PartitionMetadata[]>()
@@ -94,7 +96,7 @@ const SNAPPY_JAVA_HEADER_BYTES = 16
 
 /**
  * Adds the codecs that other producers, or the topic's `compression.type`, may use: kafkajs has
- * gzip only, and a batch it cannot decompress crashes its consumer. We compress nothing.
+ * only gzip, and its consumer crashes on a batch it cannot decompress. We compress nothing.
  */
 function registerCodecs(): void {
   CompressionCodecs[CompressionTypes.Snappy] = () => ({ compress: refuse, decompress: readSnappy })

@@ -18,7 +18,7 @@ type ProduceOptions = {
   }[]
 }
 
-/** The parts of an encoder that kafkajs copies into another one. */
+/** The parts of an encoder that kafkajs copies into another encoder. */
 type Encoded = { readonly buf: Buffer; readonly buffer: Buffer }
 
 type ProduceRequest = { encode: () => Promise<Encoded> }
@@ -51,8 +51,9 @@ export function encodeInOnePass(load: NodeJS.Require): void {
 }
 
 /**
- * Neither compressed nor transactional: this project uses neither, but other producers in the process may.
- * The tests write transactions, whose marks readers of the log must pass over, with kafkajs's own encoder.
+ * Neither compressed nor transactional: this project uses neither, but other producers in the
+ * process may. The tests use kafkajs's own encoder to write transactions, whose control records
+ * readers of the log must skip.
  */
 function isPlain({ compression = 0, transactionalId }: ProduceOptions): boolean {
   return compression === 0 && (transactionalId ?? undefined) === undefined
@@ -98,14 +99,14 @@ export function produceRequest({
   return bytes
 }
 
-/** Bytes before the first record, and those of them that the length and the checksum leave out. */
+/** Bytes before the first record, and how many of them the length and the checksum leave out. */
 const HEAD_BYTES = 61
 const BEFORE_LENGTH_ENDS = 12
 const BEFORE_CHECKED = 21
 
 type RecordBatch = {
   readonly bytes: number
-  /** Writes the batch and returns the position after it. */
+  /** Writes the batch and returns the index after it. */
   write(into: Buffer, at: number): number
 }
 
