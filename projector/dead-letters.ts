@@ -5,14 +5,14 @@ import type { Logger } from '../runtime/process/logger.ts'
 import type { Metrics } from '../runtime/process/metrics.ts'
 import type { Offsets } from '../schemas/devices/read-models.ts'
 
-/** Keeps unreadable entries. Resolves once they are durable. */
+/** Stores unreadable entries. Resolves once they are durable. */
 export type KeepDeadLetters = (entries: readonly UnreadableEntry[]) => Promise<void>
 
 /**
- * Keeps each unreadable entry once, however often its batch is retried while the store is
- * unavailable, and none at or before `keptUpTo`. Each partition is read in order, so the last offset
- * kept is enough to remember. After a restart an entry may be kept again, which does no harm: avoiding it
- * would mean reading all dead letters at every start.
+ * Stores each unreadable entry once, however often its batch is retried while the store is
+ * unavailable, and none at or before `keptUpTo`. Each partition is read in order, so remembering
+ * the last stored offset is enough. After a restart an entry may be stored again, which is
+ * harmless: avoiding it would mean reading all dead letters at every start.
  */
 export function keepDeadLetters({
   deadLetters,

@@ -15,9 +15,9 @@ import {
 } from '../schemas/devices/read-models.ts'
 
 /**
- * The version of the fold, recorded with the read models that it makes. Raise it with every change of
- * the statuses that come out of the same log, be it in this fold or in the entries that stores pass to it:
- * a rebuild compares statuses of equal versions only.
+ * The version of the fold, recorded with the read models it produces. Increase it with every change
+ * of the statuses that the same log results in, whether in this fold or in the entries that stores
+ * pass to it: a rebuild compares statuses of equal versions only.
  */
 export const FOLD_VERSION = 3
 
@@ -31,9 +31,10 @@ type Placed<Event> = {
  * Folds one event into its device's status. Returns `previous` itself if the event has already been
  * applied. The result does not depend on the order in which reports arrived: a late report is
  * counted and may advance `lastSeenAt`, but does not replace a newer position. A heartbeat may
- * advance `lastSeenAt` of a device that has a position, with the key last used and the readings, and does nothing
- * else. So does a repeat, unless it is imported: phones at rest and trackers indoors send their last fix again and
- * again. Only a repeat of the last position has readings that count.
+ * advance `lastSeenAt` of a device that has a position, and update the key last used and the
+ * readings, but nothing else. The same applies to a repeat, unless imported: phones at rest and
+ * trackers indoors send their last fix again and again. Readings count only in a repeat of the last
+ * position.
  */
 export function deviceStatus(
   previous: DeviceStatus | undefined,
@@ -102,7 +103,7 @@ function repeated(previous: DeviceStatus, { origin, event }: Placed<PositionRepo
   return heard(previous, { origin, event: sign }, isOfLast ? 'repeats' : undefined)
 }
 
-/** `kind`: the kind of its readings; undefined: they do not count. */
+/** `kind`: the kind of its readings; undefined: its readings do not count. */
 function heard(
   previous: DeviceStatus,
   { origin, event }: Placed<DeviceSeen>,
@@ -135,7 +136,8 @@ function isLater(
   const byTime = comparePositionTimes(event, last)
   if (byTime !== 0) return byTime > 0
   if (lastOrigin !== undefined) return compareOrigins(origin, lastOrigin) > 0
-  // A status of an earlier version has only its partitions: usually one, and this event comes after it.
+  // A status written by an earlier version has only its partitions: usually one, and this event
+  // comes after it.
   const [partition, ...others] = Object.keys(applied)
   if (partition === undefined || others.length > 0) return event.recordId > last.recordId
   return origin.partition >= Number(partition)

@@ -9,7 +9,7 @@ import type { Generations } from '../store/generations.ts'
 import type { ReadModels } from '../store/read-models.ts'
 import { projectorGroup } from './projector.ts'
 
-/** How far the current read models and the facts have come. */
+/** The progress of the current read models and of the facts. */
 type InUse = {
   readonly group: string
   readonly applied: Offsets | undefined
@@ -20,9 +20,9 @@ type MeasuredLag = Required<Pick<InstanceReport, 'lag' | 'deadLetters'>> &
   Pick<InstanceReport, 'factsLagSeconds'>
 
 /**
- * Measures the lag of the current read models and of the facts, and counts the dead letters, for the metrics. While
- * the store is unavailable it measures the lag behind the last known progress from the log, so that
- * growing lag shows.
+ * Measures the lag of the current read models and of the facts, and counts the dead letters, for
+ * the metrics. While the store is unavailable it measures the lag behind the last known progress
+ * from the log, so that growing lag is visible.
  */
 export function lagWatch({
   eventLog,
@@ -83,7 +83,10 @@ const LONGEST_STAND_MS = 30_000
 
 type Standing = { readonly upTo: number; readonly since: number }
 
-/** Finds out whether projecting or judging is stuck although the log has grown: call `look` every few seconds. */
+/**
+ * Detects that projecting or judging is stuck although the log has grown: call `look` every few
+ * seconds.
+ */
 export function watchProgress({
   eventLog,
   store,

@@ -83,7 +83,10 @@ export async function projectInUse({
     }
   }
 
-  /** Retention takes events that are not projected too, if no projector has run for that long. */
+  /**
+   * Retention also removes events that are not projected yet, if no projector has run for that
+   * long.
+   */
   async function tolerates(gap: string): Promise<boolean> {
     if ((await store.retentionDays()) === undefined) return false
     logger.error({ gap }, 'retention deleted events that were never projected')
@@ -91,11 +94,11 @@ export async function projectInUse({
   }
 }
 
-/** How facts are decided from what is projected. */
+/** How facts are decided from projected entries. */
 export type JudgingInUse = Judging & {
-  /** Before anything is judged. */
+  /** Called before anything is judged. */
   prepare(): Promise<void>
-  /** Whether judging has begun; until then it is asked again. */
+  /** Whether judging has begun; called again until it has. */
   begin(readModels: Generation): Promise<boolean>
 }
 
@@ -118,7 +121,7 @@ async function openInUse(
 
 /** Resolves when judging has begun, or `signal` is aborted. */
 async function whenBegun(begin: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
-  // While the log or the store is unavailable it waits for them.
+  // Waits while the log or the store is unavailable.
   while (!signal.aborted && !(await begin().catch(() => false))) {
     await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
   }
@@ -132,7 +135,7 @@ async function whenReplaced(
 ): Promise<void> {
   while (!signal.aborted) {
     await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
-    // While the store is unavailable the projector waits for it too.
+    // The projector also waits while the store is unavailable.
     const inUse = await store.currentGeneration().catch(() => generation)
     if (inUse !== generation) return
   }

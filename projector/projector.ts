@@ -36,7 +36,7 @@ export type Projection = {
   readonly keepDeadLetters: KeepDeadLetters
   /** Decides facts from each batch; absent in a rebuild, which decides nothing again. */
   readonly facts?: JudgeBatch
-  /** Another generation has already removed the settings of devices erased up to here. */
+  /** Another generation has already removed the settings of devices erased up to this offset. */
   readonly settingsForgottenUpTo?: Offsets
   readonly metrics: Metrics
 }
@@ -45,8 +45,9 @@ export type Projection = {
  * Projects the log into one generation of the read models until `signal` is aborted. Unreadable
  * entries become dead letters, events of an unknown type are skipped; neither blocks later entries.
  * While the store is unavailable it retries.
- * @throws {UnfitLogError} if the read models were built from another log, or lack events that it has lost.
- * @throws {WentBackError} if older read models have taken the place of these.
+ * @throws {UnfitLogError} if the read models were built from another log, or lack events that the
+ * log has lost.
+ * @throws {WentBackError} if these read models have been replaced by older ones.
  * @throws {MissingVariableError} unless it waits.
  */
 export async function runProjector({
@@ -59,9 +60,9 @@ export async function runProjector({
 }: Projection & {
   eventLog: Pick<EventLog, 'subscribe'> & KnownLog
   generation?: number
-  /** Whether it waits at entries that only this process cannot read, or ends. */
+  /** Whether it waits or ends at entries that only this process cannot read. */
   waits?: boolean
-  /** Whether it continues although the log no longer holds some events that the read models lack. */
+  /** Whether it continues although the log no longer has some events that the read models lack. */
   tolerates?: (gap: string) => Promise<boolean>
   signal: AbortSignal
 }): Promise<void> {
@@ -114,7 +115,10 @@ export async function runProjector({
   if (refusal !== undefined) throw refusal
 }
 
-/** Reading continues at the smaller of the two progresses; each step skips the entries that it has processed. */
+/**
+ * Reading continues from the lower of the two progresses; each step skips the entries that it has
+ * processed.
+ */
 async function resumeAfter({
   eventLog,
   progress,
@@ -182,15 +186,18 @@ function isErasure(entry: ProjectionEntry): entry is ErasureEntry {
 
 const LOOK_EVERY_MS = 2_000
 
-/** The places that a projector has reached in its read models, and whether these are still there. */
+/**
+ * The offsets that a projector has reached in its read models, and whether the read models still
+ * have them.
+ */
 type ProjectorProgress = {
   /** The checkpoint, from which the log continues. */
   resumeAfter(): Promise<Offsets>
   reached(batch: { readonly partition: number; readonly lastOffset: number }): void
   /**
-   * Looks from time to time, because nothing else notices while there is nothing to project. Resolves
-   * when `signal` is aborted.
-   * @throws {WentBackError} when the checkpoint is behind a place that was reached.
+   * Checks from time to time, because nothing else notices while there is nothing to project.
+   * Resolves when `signal` is aborted.
+   * @throws {WentBackError} when the checkpoint is before an offset that was reached.
    */
   watch(signal: AbortSignal): Promise<void>
 }

@@ -44,8 +44,8 @@ export class LogTooShortError extends UnfitLogError {
 }
 
 /**
- * The reason why the log is not the one that these events were applied from, or ends before them;
- * undefined if it is the same. Events removed by retention, or of a type unknown here, are not compared.
+ * Why the log is not the one that these events were applied from, or ends before them; undefined if
+ * it is the same log. Events removed by retention, or of a type unknown here, are not compared.
  */
 export async function whyOtherLog(
   eventLog: KnownLog,
@@ -78,7 +78,10 @@ export async function whyOtherLog(
   return undefined
 }
 
-/** Names the events between these offsets and the beginning of the log; undefined if there are none. */
+/**
+ * Names the events between these offsets and the first entry of the log; undefined if there are
+ * none.
+ */
 export async function gapBefore(
   eventLog: Pick<EventLog, 'extent'>,
   processed: Offsets,

@@ -47,7 +47,8 @@ export type ProjectedStore = ReadModels &
 
 /**
  * Starts the projector on an open log and store. When the process stops, it finishes the current
- * batch if the store allows it; otherwise the log delivers that batch again. Returns a check of whether it advances.
+ * batch if the store allows it; otherwise the log delivers that batch again. Returns a check that
+ * it makes progress.
  */
 export function startProjector(
   {
@@ -98,7 +99,8 @@ export function startProjector(
   )
   const { retention } = config
   if (typeof retention === 'number') {
-    // Right after the start the log may not be ready yet, and the next attempt would come in an hour.
+    // Right after the start the log may not be ready yet, and the next attempt would be an hour
+    // later.
     const failure = 'could not apply the retention; retrying'
     const options = { eventLog, store, clock, retentionDays: retention, signal }
     lifecycle.every('retention', HOUR_MS, () =>
@@ -130,7 +132,7 @@ export async function applyRetention({
     Pick<Handlings, 'expireHandlings'>
   clock: Clock
   retentionDays: number
-  /** Stops it between two steps; the next call continues. */
+  /** Stops between two steps; the next call continues. */
   signal: AbortSignal
 }): Promise<void> {
   const receivedBefore = clock.now() - retentionDays * DAY_MS

@@ -12,13 +12,19 @@ import { judgeApart, type Judging } from './judge-apart.ts'
 import { lookedAtSoon } from './judge.ts'
 import { withAdopted, withoutOthers } from './sides.ts'
 
-/** Some milliseconds of work: reports have their turn in between. */
+/** Some milliseconds of work: reports are processed in between. */
 const ADOPTED_AT_ONCE = 50
 const PLACES_AT_ONCE = 1_000
 const SAVED_EVERY_MS = 1_000
-/** The clocks of two processes may differ, and a geofence may be stored some time after it was made. */
+/**
+ * The clocks of two processes may differ, and a geofence may be stored some time after its
+ * creation.
+ */
 const OVERLAP_MS = 60_000
-/** Up to this many boxes are searched for devices one by one, more of them as one box around all. */
+/**
+ * Up to this many boxes are searched for devices one by one; more are searched as one box around
+ * all.
+ */
 const MOST_BOXES = 4
 
 /** The changed geofences of an account, and the devices in their boxes. */
@@ -33,9 +39,9 @@ type Run = {
 }
 
 /**
- * Finds the devices that are inside new and changed geofences, also those that send nothing. Every process does so
- * once it knows a change, because it may have judged reports without it until then; an adoption that was interrupted
- * begins again at the next start. Call it every second.
+ * Finds the devices inside new and changed geofences, including devices that send nothing. Every
+ * process does so when it learns of a change, because until then it may have judged reports without
+ * it; an interrupted adoption starts over at the next start. Call it every second.
  */
 export function adoptDevices(
   judging: Pick<Judging, 'definitions' | 'clock' | 'topic' | 'failures' | 'metrics'> & {
@@ -118,7 +124,7 @@ export function adoptDevices(
     runs.delete(accountId)
   }
 
-  /** So that operators see how far it is. */
+  /** So that operators see its progress. */
   async function save(run: Run, now: number): Promise<void> {
     if (Math.abs(now - run.savedAt) < SAVED_EVERY_MS) return
     run.savedAt = now
@@ -145,7 +151,10 @@ export function adoptDevices(
   }
 }
 
-/** The state of a device that is also in the geofences that came into force around its last position. No fact follows. */
+/**
+ * The device's state with the geofences that came into force around its last position. Causes no
+ * fact.
+ */
 export function adopted(state: FactState, definitions: DeviceDefinitions, now: number): FactState {
   if (state.definitions === undefined) return state
   const { geofences: before, rules } = state.definitions

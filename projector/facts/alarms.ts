@@ -10,10 +10,15 @@ import {
   type PositionInput,
 } from './decider.ts'
 
-/** Reports of one alarm that follow each other within this time are one run, and one fact. */
+/**
+ * Reports of one alarm that follow each other within this time form one run, and cause one fact.
+ */
 const RUN_MS = 5 * 60 * 1_000
 
-/** Kept of a device, as many as one report may have: trackers have few alarms, but anything may be sent as one. */
+/**
+ * Alarms remembered per device, as many as one report may have: trackers have few alarms, but
+ * anything may be sent as one.
+ */
 const MOST_RUNS = 16
 
 const NONE: AlarmState = { onTime: {}, late: {} }
@@ -53,8 +58,8 @@ function isSameRun(reportedAt: number | undefined, at: number): boolean {
 }
 
 /**
- * The runs after a report. One last reported before `endedBefore` can no longer continue. A heartbeat ends none,
- * because positions that were recorded before it may still come.
+ * The runs after a report. A run last reported before `endedBefore` can no longer continue. A
+ * heartbeat ends no run, because positions recorded before it may still arrive.
  */
 function withReported(
   runs: Readonly<Record<string, number>>,

@@ -16,7 +16,7 @@ import { endSilences, judgeLiveness, judgeSilences, nextSilence } from './silenc
 import { withoutOthers } from './sides.ts'
 import { endWaits, nextEnd } from './waits.ts'
 
-/** In this order, which is that of their facts. Geofences are judged before rules, which may be about geofences. */
+/** In the order of their facts. Geofences are judged before rules, which may be about geofences. */
 const DECIDERS: readonly Decider[] = [
   judgeAlarms,
   dropOthers,
@@ -32,12 +32,15 @@ export type Decided = {
   readonly state: FactState
   readonly decisions: readonly {
     readonly decision: Decision
-    /** The geofences that the device is in then. */
+    /** The geofences that the device is in after the input. */
     readonly inside: readonly string[]
   }[]
 }
 
-/** Decides by the state of a device and an input: the next state, `due` included, and the facts to be. Pure. */
+/**
+ * Decides from a device's state and an input: returns the next state, including `due`, and the new
+ * facts. Pure.
+ */
 export function decide(before: FactState, input: FactInput, by: DeviceDefinitions): Decided {
   let state = before
   const decisions: Decision[] = []
@@ -59,7 +62,10 @@ function nextDue(state: FactState, input: FactInput, by: DeviceDefinitions): num
 
 const NEW: DefinitionsState = { geofences: { standings: {} }, rules: { standings: {} } }
 
-/** Drops what is known by definitions that no longer apply. Before its first position nothing is known of a device. */
+/**
+ * Drops the standings of definitions that no longer apply. Before its first position a device has
+ * none.
+ */
 function dropOthers(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
   if (state.definitions === undefined) {
     const isFirst = input.kind === 'position' && !input.isRepeat
@@ -74,7 +80,7 @@ function dropOthers(state: FactState, input: FactInput, by: DeviceDefinitions): 
   return unchanged(isSame ? state : { ...state, definitions })
 }
 
-/** Alarms are decided first: the device is where it was before. */
+/** Alarms are decided first: the device is still where it was. */
 function withInside(
   decisions: readonly Decision[],
   { before, after }: { readonly before: FactState; readonly after: FactState },

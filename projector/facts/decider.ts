@@ -7,7 +7,10 @@ import type { FactDetails } from '../../schemas/facts/facts.ts'
 import type { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import type { Telemetry } from '../../schemas/report/report-fields.ts'
 
-/** Decides by the state of a device and an input, after the deciders before it in the list of `decide.ts`. Pure. */
+/**
+ * Decides from a device's state and an input, after the deciders before it in the list of
+ * `decide.ts`. Pure.
+ */
 export type Decider = (state: FactState, input: FactInput, by: DeviceDefinitions) => Judged
 
 export type Judged<State = FactState> = {
@@ -15,7 +18,7 @@ export type Judged<State = FactState> = {
   readonly decisions: readonly Decision[]
 }
 
-/** `judge.ts` adds id, sequence and the rest. */
+/** `judge.ts` adds the id, the sequence and the other common fields. */
 export type Decision = FactDetails & {
   readonly at: number
   readonly position?: JudgedPosition
@@ -23,18 +26,21 @@ export type Decision = FactDetails & {
 
 /** The definitions by which a device is judged. */
 export type DeviceDefinitions = {
-  /** The silence after which the device is offline. */
+  /** The silence after which a device counts as offline. */
   readonly offlineAfterMs: number
   /** False for a disabled device and in a suspended account: it never becomes offline or silent. */
   readonly isWatched: boolean
-  /** When the device was last enabled, or its account resumed: it counts as heard then. */
+  /**
+   * When the device was last enabled, or its account reinstated: its silence counts from then at
+   * the earliest.
+   */
   readonly watchedSince?: number
   readonly geofences: GeofenceDefinitions
   /** The enabled rules about the device. */
   readonly rules: readonly DeviceRule[]
 }
 
-/** The geofences of an account as one device is judged by them. */
+/** The geofences of an account that apply to one device. */
 export type GeofenceDefinitions = {
   readonly index: GeofenceIndex
   readonly applies: (geofence: Geofence) => boolean
@@ -45,15 +51,18 @@ export type GeofenceDefinitions = {
 /** A position as it is judged. */
 export type JudgedPosition = LastPosition
 
-/** An entry of the log that counts, or that time has passed for the device. Times in milliseconds since the epoch. */
+/**
+ * An input: an entry of the log that counts, or time passing for the device. Times in milliseconds
+ * since the epoch.
+ */
 export type FactInput = PositionInput | HeartbeatInput | TimeInput
 
 export type PositionInput = {
   readonly kind: 'position'
   readonly position: JudgedPosition
-  /** It precedes the last judged position; of a repeat: it is not a repeat of that one. */
+  /** It precedes the last judged position; a repeat: it does not repeat that position. */
   readonly isLate: boolean
-  /** Its record exists already, made by another event. */
+  /** Its record already exists, made by another event. */
   readonly isRepeat: boolean
   readonly receivedAt: number
 }
@@ -63,24 +72,36 @@ export type HeartbeatInput = Telemetry & {
   readonly receivedAt: number
 }
 
-/** `at` has passed for this device: it is a `due` time. */
+/** The device's time has advanced to `at`, which is a `due` time. */
 export type TimeInput = {
   readonly kind: 'time'
   readonly at: number
   readonly hearing: Hearing
 }
 
-/** Whether the service could hear devices, so that their silence means something. */
+/** Whether the service could receive reports, so that a device's silence means something. */
 export type Hearing = {
-  /** The time it is looked at: the receivedAt of the next entry, or as far as everything has been judged. */
+  /**
+   * The current time for this judgement: the receivedAt of the next entry, or the time up to which
+   * everything has been judged.
+   */
   readonly now: number
-  /** Since when reports have been received without interruption; `Infinity`: they are not being received. */
+  /**
+   * Since when reports have been received without interruption; `Infinity`: none are being
+   * received.
+   */
   readonly since: number
-  /** FACTS_GRACE_SECONDS: silences are judged only after listening for this long, or for the silence's own length. */
+  /**
+   * FACTS_GRACE_SECONDS: a silence is judged only after receiving reports for this long, or for the
+   * length of the silence itself.
+   */
   readonly graceMs: number
 }
 
-/** Something that must last for `seconds` before it is decided: a side of a geofence, or the condition of a rule. */
+/**
+ * Something that must last for `seconds` before it is decided: a device's side of a geofence, or a
+ * rule's condition.
+ */
 export type Wait = {
   readonly of: 'geofence' | 'rule'
   readonly id: string
@@ -101,7 +122,10 @@ export function isMove(
   return input.kind === 'position' && !input.isLate && !input.isRepeat
 }
 
-/** The time, and the position if it is the input's own, with which something ends that any sign of life ends. */
+/**
+ * When something that any sign of life ends has ended, with the position if it comes from this
+ * input.
+ */
 export function signOfLife(input: PositionInput | HeartbeatInput): StartedWait {
   const { receivedAt } = input
   if (input.kind === 'heartbeat' || input.isRepeat) return { at: receivedAt, receivedAt }

@@ -18,9 +18,12 @@ type DeviceName = Pick<WatchSettings, 'accountId' | 'deviceId'>
 /** The definitions by which devices are judged, as of the last refresh. */
 export type Definitions = {
   of(device: DeviceName): DeviceDefinitions
-  /** Reads them for the first time. */
+  /** Reads the definitions for the first time. */
   prepare(): Promise<void>
-  /** Reads them again. Returns the devices whose deadlines may have changed; at first, all with settings. */
+  /**
+   * Reads the definitions again. Returns the devices whose deadlines may have changed; the first
+   * time, all devices with settings.
+   */
   refresh(): Promise<readonly DeviceName[]>
   /** The geofences that refreshes have found changed since the last call. */
   takeChangedGeofences(): readonly ChangedGeofence[]
@@ -53,7 +56,7 @@ export function followDefinitions(
   /** Devices that `refresh` has yet to return. */
   let changed: DeviceName[] = []
 
-  /** Its callers share a reading. */
+  /** Concurrent callers share one read. */
   function read(): Promise<void> {
     reading ??= readAll().finally(() => (reading = undefined))
     return reading
@@ -63,7 +66,7 @@ export function followDefinitions(
     const silences = await known.refresh()
     for await (const changes of follower.changes()) for (const change of changes) take(change)
     const resumed = await readAccounts()
-    // At first too: the rules may have been made while no projector was running.
+    // The first time too: the rules may have been created while no projector was running.
     for (const accountId of new Set([...silences, ...resumed])) {
       changed = changed.concat(await devicesOf(accountId))
     }
@@ -78,7 +81,7 @@ export function followDefinitions(
     if (device !== undefined && !isSame(before, definition)) changed.push(device)
   }
 
-  /** Returns the accounts that have been resumed: all their deadlines begin again. */
+  /** Returns the accounts that have been reinstated: all their deadlines start over. */
   async function readAccounts(): Promise<readonly string[]> {
     const before = interrupted
     interrupted = await interruptedAccounts(store)
@@ -87,7 +90,7 @@ export function followDefinitions(
     )
   }
 
-  /** A rule about silence, or a resumed account, concerns devices that send nothing. */
+  /** A rule about silence, or a reinstated account, affects devices that send nothing. */
   async function devicesOf(accountId: string): Promise<readonly DeviceName[]> {
     const devices: DeviceName[] = []
     const pages = readPages<DeviceName>(DEVICES_AT_ONCE, ({ limit, after }) =>
@@ -157,7 +160,7 @@ type Changes = Pick<DefinitionStore, 'changedGeofences' | 'changedRules'>
 type OfAccount = {
   readonly geofences: Map<string, PreparedGeofence>
   readonly rules: Map<string, DeviceRule>
-  /** The index of these geofences; undefined: not made yet. */
+  /** The index of these geofences; undefined until built. */
   index?: GeofenceIndex | undefined
   inUse?: InUse
 }
@@ -165,19 +168,22 @@ type OfAccount = {
 /** The definitions by which devices are judged, as of the last refresh. */
 type InUse = {
   readonly index: GeofenceIndex
-  /** The enabled ones. */
+  /** The enabled rules. */
   readonly rules: readonly DeviceRule[]
 }
 
-/** A geofence in which devices must be looked for: it is new, or another shape, selection or time applies. */
+/**
+ * A geofence in which devices must be looked for: it is new, or its shape, selection or time has
+ * changed.
+ */
 export type ChangedGeofence = PreparedGeofence & {
-  /** It was there before this process, and may have been looked at. */
+  /** It existed before this process started, and may have been searched already. */
   readonly wasThere: boolean
 }
 
 /**
- * The geofences and rules of all accounts, as of the last refresh. Those of an account change together, when
- * their index is made. One refresh at a time.
+ * The geofences and rules of all accounts, as of the last refresh. An account's definitions change
+ * together, once their index is built. One refresh runs at a time.
  */
 export class KnownDefinitions {
   readonly #geofences: ChangesFollower<Geofence>
@@ -185,7 +191,7 @@ export class KnownDefinitions {
   readonly #accounts = new Map<string, OfAccount>()
   /** The account of each geofence and rule. */
   readonly #holders = new Map<string, string>()
-  /** Accounts with definitions that are read, and not in use yet. */
+  /** Accounts whose definitions have been read but are not in use yet. */
   readonly #stale = new Set<OfAccount>()
   #found: ChangedGeofence[] = []
   #changed: ChangedGeofence[] = []
@@ -196,7 +202,7 @@ export class KnownDefinitions {
     this.#rules = new ChangesFollower((query) => store.changedRules(query), { clock })
   }
 
-  /** Reads what has changed. Returns the accounts of which rules about silence have. */
+  /** Reads what has changed. Returns the accounts whose rules about silence have changed. */
   async refresh(): Promise<ReadonlySet<string>> {
     const silences = new Set<string>()
     const turnEnds = turnTaker()
@@ -253,7 +259,7 @@ export class KnownDefinitions {
     return this.#accounts.get(accountId)?.inUse
   }
 
-  /** Undefined: it was deleted before this process knew it. */
+  /** Undefined: it was deleted before this process learned of it. */
   #accountOf(
     id: string,
     definition: { readonly accountId: string } | undefined,
@@ -268,7 +274,7 @@ export class KnownDefinitions {
   }
 }
 
-/** Many definitions may name the same devices: each id is kept once. */
+/** Many definitions may name the same devices: each id is stored once. */
 function sharedNames() {
   const ids = new Map<string, string>()
   const shared = (id: string) => {

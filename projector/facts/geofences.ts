@@ -36,13 +36,16 @@ export function insideOf({ standings }: GeofencesState): string[] {
   return Object.keys(standings).filter((id) => standings[id]?.side === 'inside')
 }
 
-/** Undefined: nobody knows. */
+/** Undefined: unknown. */
 export function isInside({ standings }: GeofencesState, id: string): boolean | undefined {
   const side = standings[id]?.side
   return side === 'unknown' ? undefined : side === 'inside'
 }
 
-/** When the device entered a geofence that it is in; if that is unknown, since when the geofence has applied to it. */
+/**
+ * When the device entered a geofence that it is in; if unknown, since when the geofence has applied
+ * to it.
+ */
 export function insideSince(
   { standings }: GeofencesState,
   id: string,
@@ -54,7 +57,10 @@ export function insideSince(
   return standing.since ?? inForceSince(known.geofence, definitions)
 }
 
-/** The geofences that the device was in after each of these decisions, the last of which led to `state`. */
+/**
+ * The geofences that the device was in after each of these decisions, the last of which led to
+ * `state`.
+ */
 export function insideAfterEach(
   state: GeofencesState,
   decisions: readonly Decision[],
@@ -72,7 +78,7 @@ export function insideAfterEach(
   return after
 }
 
-/** The waits under way, but for those of geofences that were not in force yet when the input was `received`. */
+/** The pending waits, except for geofences that were not in force when the input was `received`. */
 export function* geofenceWaits(
   { standings }: GeofencesState,
   definitions: GeofenceDefinitions,
@@ -107,8 +113,9 @@ export function endGeofenceWait(
 }
 
 /**
- * Judges a position that follows the last one judged. It leaves before it enters. What was received before a geofence
- * was in force decides nothing by it: the device is then in it, or no longer, without a fact.
+ * Judges a position that follows the last one judged. A device leaves before it enters. A position
+ * received before a geofence was in force decides nothing about it: the device then starts inside
+ * or outside without a fact.
  */
 export function judgeGeofences(
   state: FactState,
@@ -134,7 +141,7 @@ function judgePlace(
   const waitFor = ({ confirmSeconds }: Geofence) => (confirmSeconds === 0 ? undefined : start)
   const { last, standings: own } = withAdopted(before, definitions)
   const newest = newestOf(definitions)
-  // A minute later every process knows it.
+  // A minute later every process knows of it.
   const surer = surerBefore(last, { ...fix, receivedAt })
   const next = {
     ...fix,
@@ -167,7 +174,8 @@ function judgePlace(
   for (const known of entering.sort(byId)) {
     const { geofence, areas } = known
     const wait = waitFor(geofence)
-    // It was inside before: the geofence was not in force, or too many smaller ones counted.
+    // It was inside before, without a standing: the geofence was not in force, or too many smaller
+    // ones counted.
     if (isEarlier(known) || (last !== undefined && hasEntered(areas, last))) {
       standings.set(geofence.id, { side: 'inside', since: null })
     } else if (wait !== undefined) standings.set(geofence.id, { side: 'outside', wait })
@@ -202,7 +210,10 @@ function nextStanding(
   }
 }
 
-/** After a place from before the geofence was in force: only what is not known from a fact changes. */
+/**
+ * After a position from before the geofence was in force: changes only what no fact has
+ * established.
+ */
 function standingBefore(
   standing: GeofenceStanding,
   { areas }: PreparedGeofence,

@@ -4,8 +4,8 @@ import type { Instances } from '../../store/back-office.ts'
 import type { Hearing } from './decider.ts'
 
 /**
- * Since when there has been a ready instance without interruption, as far as their reports show. One that has not
- * reported since another became ready may have ended before.
+ * Since when at least one instance has been ready without interruption, as far as their reports
+ * show. An instance that has not reported since another became ready may have ended before that.
  */
 function readyWithoutGap(reports: readonly InstanceReport[], freshSince: number): number {
   const newestFirst = [...reports].sort((a, b) => b.reportedAt - a.reportedAt)
@@ -17,20 +17,26 @@ function readyWithoutGap(reports: readonly InstanceReport[], freshSince: number)
   return since
 }
 
-/** A sweep later than this means that the machine slept, and that reports of that time may still arrive. */
+/**
+ * A sweep later than this means that the machine was asleep, and that reports from that time may
+ * still arrive.
+ */
 const SLEPT_MS = 30_000
-/** Instances report every 10 s: without a report for longer, it may have ended and another begun. */
+/** Instances report every 10 s: after a longer pause, one may have ended and another started. */
 const FRESH_MS = 15_000
 
-/** Whether devices can be heard, so that their silence means something. */
+/** Whether devices' reports can be received, so that their silence means something. */
 export type HearingWatch = {
-  /** Looks at the instances; call this every second. */
+  /** Checks the instances; call this every second. */
   look(): Promise<void>
-  /** As of now. */
+  /** As of the last check. */
   current(): Omit<Hearing, 'now'>
-  /** Up to this time, everything that ingest APIs received was in the log, or in a spool, when they last reported. */
+  /**
+   * Up to this time, everything received by ingest APIs was in the log, or in a spool, according to
+   * their last reports.
+   */
   heardUpTo(): number
-  /** Since when silences have not been judged; undefined: they are. */
+  /** Since when silences have not been judged; undefined while they are. */
   heldSince(): number | undefined
 }
 
@@ -46,7 +52,10 @@ export function watchHearing({
   /** FACTS_GRACE_SECONDS */
   graceMs: number
   spoolMaxAgeMs: number
-  /** The ingest API runs in this process: reports from before its start are of one that has ended. */
+  /**
+   * The ingest API runs in this process: reports from before its start are from an instance that
+   * has ended.
+   */
   isEmbedded: boolean
 }): HearingWatch {
   const startedAt = clock.now()

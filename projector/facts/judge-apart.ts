@@ -22,13 +22,13 @@ export type Judging = {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly failures: DeviceFailures
-  /** Where facts are published; absent: readers find them in the store. */
+  /** Where facts are published; absent: readers read them from the store. */
   readonly topic?: Pick<FactTopic, 'append' | 'erase'> | undefined
 }
 
 /**
- * Judges devices and stores what is decided. What fails for the sake of one device leaves the others alone. Returns
- * the number of those that failed; their states stay as they were.
+ * Judges devices and stores the decisions. A failure for one device does not affect the others.
+ * Returns the number of failed devices; their states remain unchanged.
  */
 export async function judgeApart(
   {
@@ -53,7 +53,7 @@ export async function judgeApart(
   return all.length
 }
 
-/** The last call counts: a store calls again where a state has changed meanwhile. */
+/** The last call counts: the store calls again if a state has changed in the meantime. */
 function apart(device: JudgeDevice, thrown: Map<string, FailedDevice>): JudgeDevice {
   const { accountId, deviceId } = device
   return {
@@ -75,13 +75,16 @@ function apart(device: JudgeDevice, thrown: Map<string, FailedDevice>): JudgeDev
 const LOOKED_AT_AGAIN_MS = 60_000
 const MOST_REMEMBERED = 10_000
 
-/** The devices that could not be judged lately. */
+/** The devices that recently could not be judged. */
 export type DeviceFailures = {
-  /** Counts the failures of a batch. Each fault of a device is logged once, until it has been judged again. */
+  /**
+   * Counts the failures of a batch. Each fault of a device is logged once, until the device has
+   * been judged again.
+   */
   note(judged: readonly DueDevice[], failed: readonly FailedDevice[]): void
-  /** Whether a sweep passes over it for now. */
+  /** Whether a sweep skips it for now. */
   isLeftForLater(device: DueDevice): boolean
-  /** The devices that could not be judged when they were last tried. */
+  /** The devices that could not be judged in their last attempt. */
   count(): number
 }
 

@@ -14,14 +14,17 @@ import type {
 import { judgeApart, type Judging } from './judge-apart.ts'
 import { judgeEntries, type JudgedEntry } from './judge.ts'
 
-/** The second step of projecting: facts are decided from what a batch has stored. */
+/** The second step of projecting: decides facts from the entries that a batch has stored. */
 export type JudgeBatch = {
-  /** As far as judged; undefined if judging has not begun. */
+  /** The point up to which entries are judged; undefined if judging has not begun. */
   progress(): Promise<Offsets | undefined>
   lastJudged(): Promise<AppliedEvents>
-  /** Before the batch is projected: the facts of erased devices must go before the devices are visible again. */
+  /**
+   * Before the batch is projected: the facts of erased devices must be removed before the devices
+   * are visible again.
+   */
   erase(erasures: readonly ErasureEntry[]): Promise<void>
-  /** After the batch has been projected, with the changes that it made. */
+  /** After the batch has been projected, with the resulting changes. */
   judge(batch: ProjectedBatch, changes: readonly ProjectedChange[]): Promise<void>
 }
 
@@ -33,7 +36,7 @@ export function judgeBatches(
   judging: Judging,
 ): JudgeBatch {
   const { store, definitions, hearing, clock, topic } = judging
-  /** The progress as this process knows it, to skip entries that were judged already. */
+  /** The progress as known to this process, to skip entries already judged. */
   let judged: Offsets | undefined
 
   return {
@@ -48,7 +51,8 @@ export function judgeBatches(
       judged ??= await store.factsProgress()
       for (const erasure of erasures) {
         await store.eraseFacts(erasure)
-        // Judging passes it only after it was published, and later facts must not come before a copy of it.
+        // Judging passes it only after it was published, and later facts must not precede a copy of
+        // it.
         if (includes(judged ?? {}, erasure.origin)) continue
         await topic?.erase(erasure.event)
       }
@@ -94,8 +98,8 @@ export function judgeBatches(
 }
 
 /**
- * The entries that count, in their order: heartbeats, positions that made their record, and repeats. A
- * position that was stored earlier, and not judged then, has the origin of its record.
+ * The entries that count, in order: heartbeats, positions that created their record, and repeats. A
+ * position that was stored earlier but not judged then has the origin of its record.
  */
 async function countingEntries(
   entries: readonly ProjectionEntry[],
@@ -131,7 +135,7 @@ async function countingEntries(
 
 type OfDevice = readonly [JudgedEntry, ...JudgedEntry[]]
 
-/** Almost always: each entry has made its record. */
+/** Almost always: each entry has created its record. */
 function storedByDevice(
   entries: readonly ProjectionEntry[],
   changes: readonly ProjectedChange[],

@@ -4,7 +4,10 @@ import { untilSucceeded } from '../../runtime/process/repeat.ts'
 import { WentBackError } from '../../store/read-models.ts'
 import type { JudgeBatch, ProjectedBatch, ProjectedChange } from './judge-batch.ts'
 
-/** Of events as JSON; in memory it is two to four times as much. Projecting waits while more waits to be judged. */
+/**
+ * Size of events as JSON; in memory they take two to four times as much. Projecting pauses while
+ * more than this waits to be judged.
+ */
 const MOST_WAITING_BYTES = 32 * 2 ** 20
 
 type Waiting = {
@@ -14,9 +17,10 @@ type Waiting = {
 }
 
 /**
- * Judges batches in their order, behind projecting: what alarms cost in one batch must not hold up that reports of the
- * next ones are readable. `judge` resolves once more may wait. A batch that fails is tried again. When `signal` is
- * aborted, the current one is finished; the others are read again after the next start.
+ * Judges batches in their order, after projecting: the cost of alarms in one batch must not delay
+ * the projection of later reports. `judge` resolves once more batches may wait. A batch that fails
+ * is retried. When `signal` is aborted, the current one is finished; the others are read again
+ * after the next start.
  */
 export function judgeBehind(
   facts: JudgeBatch,
@@ -27,9 +31,11 @@ export function judgeBehind(
     signal,
     mostWaitingBytes = MOST_WAITING_BYTES,
   }: {
-    /** Whether facts are published to a topic, where none may follow its device's erasure. */
+    /** Whether facts are published to a topic, where no fact may follow its device's erasure. */
     readonly publishes: boolean
-    /** Older facts have taken the place of those that the batches follow: aborts `signal`. */
+    /**
+     * The facts have been replaced by older facts than those the batches follow: aborts `signal`.
+     */
     readonly onWentBack: (error: WentBackError) => void
     readonly logger: Logger
     readonly signal: AbortSignal
@@ -40,9 +46,9 @@ export function judgeBehind(
   let waitingBytes = 0
   let isJudging = false
   let ended = Promise.resolve()
-  /** Until the first that waits is judged. */
+  /** Waits until the first waiting batch is judged. */
   let first = Promise.resolve()
-  /** Until it has been tried. */
+  /** Waits until it has been attempted. */
   let attempted = Promise.resolve()
 
   async function judgeWaiting(): Promise<void> {
@@ -74,7 +80,7 @@ export function judgeBehind(
     progress: () => facts.progress(),
     lastJudged: () => facts.lastJudged(),
 
-    /** What still waits of the device is before its erasure, and decides nothing any more. */
+    /** The device's waiting entries precede its erasure, and no longer decide anything. */
     async erase(erasures) {
       if (publishes && erasures.length > 0) await attempted
       await facts.erase(erasures)

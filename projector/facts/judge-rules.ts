@@ -20,7 +20,10 @@ import {
 import { hereSince, judgeConditions, raised, rulesInForce, withStanding, without } from './rules.ts'
 import { continueStop, judgeStop, stopDue, type StopVerdict } from './stops.ts'
 
-/** Drops, without facts, the standings of rules that were deleted, changed, disabled or are no longer about the device. */
+/**
+ * Drops, without facts, the standings of rules that were deleted, changed, disabled or no longer
+ * apply to the device.
+ */
 export function withoutOtherRules(state: RulesState, rules: readonly DeviceRule[]): RulesState {
   const isKept = (id: string) =>
     rules.some((rule) => rule.id === id && rule.revision === state.standings[id]?.revision)
@@ -51,7 +54,7 @@ export function endRuleWait(
   return { state: withStanding(state, id, standing), decisions: [decision] }
 }
 
-/** Judges the conditions of the rules, but for silences, by an input. */
+/** Judges the conditions of the rules, except silences, by an input. */
 export function judgeRules(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
   if (state.definitions === undefined || input.kind === 'time') return unchanged(state)
   if (input.kind === 'position' && input.isLate) return unchanged(state)
@@ -78,12 +81,15 @@ export function judgeRules(state: FactState, input: FactInput, by: DeviceDefinit
   }
 }
 
-/** When the device has stopped if nothing more arrives of it; `null`: never, or no rule asks. */
+/**
+ * When the device counts as stopped if nothing more arrives from it; `null`: never, or no rule
+ * needs it.
+ */
 export function nextStop({ stop }: RulesState, by: DeviceDefinitions): number | null {
   return stop !== undefined && isAboutStops(by) ? stopDue(stop) : null
 }
 
-/** Nothing more has arrived until the device has stopped. */
+/** Nothing more arrived until the device counted as stopped. */
 export function endAtStop(
   { geofences, rules }: DefinitionsState,
   now: number,
@@ -106,7 +112,7 @@ function isAboutStops({ rules }: DeviceDefinitions): boolean {
   return rules.some(({ when }) => 'stopped' in when || ('field' in when && when.field === 'speed'))
 }
 
-/** Many devices that rest report no speed rather than 0. */
+/** Many devices at rest report no speed instead of 0. */
 function withSpeed(fields: OptionalFields, stop: StopVerdict | undefined): OptionalFields {
   return stop?.isStopped === true ? { speed: 0, ...fields } : fields
 }

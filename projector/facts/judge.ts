@@ -35,14 +35,14 @@ export type DeviceJudging = {
   readonly decidedAt: number
 }
 
-/** What is decided by one call. */
+/** The result of one call. */
 type Made = {
   readonly facts: DeviceFact[]
-  /** About as many as their JSON has. */
+  /** Approximate size as JSON. */
   bytes: number
 }
 
-/** Then the facts made so far are stored first. */
+/** At this size the facts created so far are stored first. */
 const MOST_BYTES = 2 ** 20
 /** The common fields of a fact. */
 const FACT_BYTES = 250
@@ -53,8 +53,9 @@ const LARGEST_BURST = 1_200
 const NEW_DEVICE: FactState = { sequence: 0, applied: {}, due: null }
 
 /**
- * Judges entries of one device, in the order of the log; those that were judged already change nothing. After many
- * facts it stops early, between two inputs: called again with that state, it goes on.
+ * Judges entries of one device, in the order of the log; entries judged already change nothing.
+ * After many facts it stops early, between two inputs; called again with the resulting state, it
+ * continues.
  */
 export function judgeEntries(
   before: FactState | undefined,
@@ -88,7 +89,7 @@ export function judgeEntries(
   return { state, facts: made.facts }
 }
 
-/** Judges that the time has come to `now` for a device of which nothing has arrived. */
+/** Judges the passing of time up to `now` for a device from which nothing has arrived. */
 export function judgeTime(state: FactState, now: number, judging: DeviceJudging): JudgedDevice {
   const made: Made = { facts: [], bytes: 0 }
   const after = letTimePass(state, now, judging, made)
@@ -107,7 +108,10 @@ function isDue({ due }: FactState, now: number): boolean {
   return due !== null && due <= now
 }
 
-/** A state in which the settings, geofences or rules have changed: its deadlines are computed again when it is next looked at. */
+/**
+ * A state after the settings, geofences or rules have changed: its deadlines are recomputed when it
+ * is next judged.
+ */
 export function lookedAtSoon(state: FactState, now: number): FactState {
   const { liveness } = state
   if (liveness === undefined) return state
@@ -116,7 +120,7 @@ export function lookedAtSoon(state: FactState, now: number): FactState {
   return { ...state, liveness: { ...liveness, due: Math.min(liveness.due, now) }, due }
 }
 
-/** As far as `now`, unless it stops early. */
+/** Up to `now`, unless it stops early. */
 function letTimePass(
   before: FactState,
   now: number,
@@ -131,7 +135,7 @@ function letTimePass(
   return state
 }
 
-/** Makes facts of the decisions, as many as the device's budget allows. */
+/** Turns decisions into facts, within the device's budget. */
 function judge(before: FactState, input: FactInput, judging: DeviceJudging, made: Made): FactState {
   const { state, decisions } = decide(before, input, judging.definitions)
   if (decisions.length === 0) return state
@@ -159,15 +163,16 @@ function judge(before: FactState, input: FactInput, judging: DeviceJudging, made
 }
 
 /**
- * Takes one fact from a device's budget. The time is that of receipt, not that of this process, so every process that
- * judges the same entries keeps the same facts. Returns undefined if nothing is left.
+ * Takes one fact from a device's budget. The time is that of receipt, not that of this process, so
+ * every process that judges the same entries suppresses the same facts. Returns undefined if the
+ * budget is used up.
  */
 function spend(budget: FactBudget | undefined, at: number): FactBudget | undefined {
   const fullAt = Math.max(budget?.fullAt ?? at, at) + FACT_EVERY_MS
   return fullAt - at > LARGEST_BURST * FACT_EVERY_MS ? undefined : { fullAt }
 }
 
-/** The budget after a fact that there was nothing left for. */
+/** The budget after a fact was suppressed. */
 function overspent({ fullAt, suppressed = 0 }: FactBudget): FactBudget {
   return { fullAt, suppressed: suppressed + 1 }
 }
@@ -189,20 +194,20 @@ function bytesOf({ position, ...details }: Decision, input: FactInput): number {
   return FACT_BYTES + jsonSize(details) + (isOwn && position !== undefined ? jsonSize(position) : 0)
 }
 
-/** What the facts of an input have in common is stored once for them. */
+/** What the facts of an input have in common is stored once for all. */
 function bytesOfInput(input: FactInput, decisions: Decided['decisions']): number {
   const position = input.kind === 'position' ? jsonSize(input.position) : 0
   const inside = decisions.at(-1)?.inside ?? []
   return position + 30 * Math.min(inside.length, MOST_INSIDE)
 }
 
-/** It was received before an erasure that it follows in the log, or in another partition. */
+/** It was received before an erasure that precedes it in the log, or is in another partition. */
 function isWithdrawn({ erased }: FactState, { origin, event, spooled }: JudgedEntry): boolean {
   if (erased === undefined || event.receivedAt > erased.at) return false
   return spooled === true || origin.partition !== erased.partition
 }
 
-/** A heartbeat before a device's first position counts for nothing. */
+/** A heartbeat before a device's first position is ignored. */
 function isBeforeFirstReport({ liveness }: FactState, { kind }: JudgedEntry): boolean {
   return kind === 'seen' && liveness === undefined
 }

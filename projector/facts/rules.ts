@@ -18,20 +18,24 @@ import { insideSince, isInside } from './geofences.ts'
 import { definitionOf } from './sides.ts'
 import type { StopVerdict } from './stops.ts'
 
-/** Something at which conditions are judged: an input, or that a wait on a geofence, or for a stop, is over. */
+/**
+ * A moment at which conditions are judged: an input, or the end of a wait for a geofence or a stop.
+ */
 type Moment = {
   readonly start: StartedWait
   readonly fields: OptionalFields
   readonly stop?: Pick<StopVerdict, 'isStopped' | 'fixes'>
 }
 
-/** `undefined`: the moment says nothing of the condition. */
+/** `undefined`: the moment does not affect the condition. */
 type Verdict = { readonly holds: boolean | undefined; readonly value?: RuleValue }
 
 const SAYS_NOTHING: Verdict = { holds: undefined }
 const NO: Verdict = { holds: false }
 
-/** Since when a rule has applied to the device: entries that were received before decide nothing by it. */
+/**
+ * Since when a rule has applied to the device: entries received earlier decide nothing about it.
+ */
 export function ruleInForceSince(
   { changedAt, labels }: DeviceRule,
   { geofences }: DeviceDefinitions,
@@ -44,7 +48,10 @@ export function rulesInForce(receivedAt: number, by: DeviceDefinitions): readonl
   return by.rules.every(isInForce) ? by.rules : by.rules.filter(isInForce)
 }
 
-/** When the device came to where a rule applies: a stop or a silence begins then at the earliest. */
+/**
+ * When the device reached the area where a rule applies: a stop or silence begins then at the
+ * earliest.
+ */
 export function hereSince(
   { geofenceIds = [] }: DeviceRule,
   geofences: GeofencesState,
@@ -95,7 +102,10 @@ type Circumstances = {
   readonly by: DeviceDefinitions
 }
 
-/** Whether the condition of a rule holds. Once it holds, it does so until the value is beyond `clear`. */
+/**
+ * Whether a rule's condition holds. Once it holds, it continues to hold until the value passes
+ * `clear`.
+ */
 function judgeCondition(
   { when, geofenceIds }: DeviceRule,
   standing: RuleStanding | undefined,
@@ -139,7 +149,10 @@ function isMeasurement(field: string): field is Measurement {
   return MEASUREMENTS.some((name) => name === field)
 }
 
-/** A stop counts from its first position that was received since the rule is in force, and made where it applies. */
+/**
+ * A stop counts from its first position received while the rule is in force, and recorded where it
+ * applies.
+ */
 function startOf(
   rule: DeviceRule,
   { moment: { start, stop }, geofences, by }: Circumstances,
@@ -151,8 +164,9 @@ function startOf(
 }
 
 /**
- * Whether a wait that began with an earlier input is over: by the timestamps of positions, or by the times of
- * receipt. A heartbeat or a repeat has no timestamp, and the device's clock may be slow.
+ * Whether a wait that began with an earlier input is over: by the timestamps of positions, or by
+ * the times of receipt. A heartbeat or a repeat has no timestamp, and the device's clock may be
+ * slow.
  */
 function hasLasted(wait: StartedWait, { forSeconds }: DeviceRule, now: StartedWait): boolean {
   const ms = forSeconds * 1_000
@@ -182,7 +196,7 @@ export function cleared(
   { at: endedAt, position }: StartedWait,
   shown: { readonly value?: RuleValue } = {},
 ): Decision {
-  // A wait ends by the clock of receipt, which may run ahead of the timestamps.
+  // A wait ends by the time of receipt, which may be ahead of the timestamps.
   const at = Math.max(endedAt, raisedAt)
   return {
     type: 'rule.cleared',

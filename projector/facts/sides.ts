@@ -8,21 +8,30 @@ import type { Coordinates } from '../../schemas/geo/distance.ts'
 import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import type { GeofenceDefinitions } from './decider.ts'
 
-/** A place as far as it is known; `accuracy` in metres, absent: exact. */
+/** A position as far as it is known; `accuracy` in metres, absent: exact. */
 export type Fix = Coordinates & { readonly accuracy?: number }
 
 type Standings = ReadonlyMap<string, GeofenceStanding>
 
-/** How inaccurate a place inside may be, however near to the edge. */
+/** How inaccurate a position inside may be, however near to the edge. */
 const TOLERATED_METRES = 100
-/** Places outside this near to the edge leave open whether the device has left. */
+/** Positions outside but this near to the edge leave it open whether the device has left. */
 const EDGE_METRES = 20
-/** How many geofences around a place count: the smallest, after those that the device is in or waits for. */
+/**
+ * How many geofences around a position count: the smallest, after those that the device is in or
+ * waits for.
+ */
 const MOST_COUNTED = 100
-/** Other processes may not know a change for this long: what a device did meanwhile was judged without it. */
+/**
+ * For this long, other processes may not know of a change, and may have judged the device without
+ * it.
+ */
 const SPREADING_MS = 30_000
 
-/** Whether the device is certainly enough inside: within the depth, or a tolerance that small areas lower. */
+/**
+ * Whether the device is certainly far enough inside: within the depth, or a tolerance that small
+ * areas lower.
+ */
 export function hasEntered(areas: readonly Area[], fix: Fix): boolean {
   const { accuracy = 0 } = fix
   return areas.some(
@@ -33,7 +42,7 @@ export function hasEntered(areas: readonly Area[], fix: Fix): boolean {
   )
 }
 
-/** Whether the device is certainly outside: beyond the edge and its accuracy. */
+/** Whether the device is certainly outside: farther from the edge than its accuracy. */
 export function hasLeft(areas: readonly Area[], fix: Fix): boolean {
   const beyond = Math.max(EDGE_METRES, fix.accuracy ?? 0)
   return areas.every((area) => !area.contains(fix) && area.metresFromEdge(fix, beyond) >= beyond)
@@ -43,7 +52,7 @@ function isWithin(areas: readonly Area[], fix: Fix): boolean {
   return areas.some((area) => area.contains(fix))
 }
 
-/** Undefined: it was deleted or disabled, or is not about the device. */
+/** Undefined: the geofence was deleted or disabled, or does not apply to the device. */
 export function definitionOf(
   id: string,
   { index, applies }: GeofenceDefinitions,
@@ -52,7 +61,7 @@ export function definitionOf(
   return known !== undefined && applies(known.geofence) ? known : undefined
 }
 
-/** Since when the geofence has applied to the device: a new label may have made it fit. */
+/** Since when the geofence has applied to the device: a new label may have made it match. */
 export function inForceSince(
   { inForceSince, labels }: Geofence,
   { selectedSince }: GeofenceDefinitions,
@@ -60,12 +69,12 @@ export function inForceSince(
   return labels === undefined ? inForceSince : Math.max(inForceSince, selectedSince)
 }
 
-/** When the latest change came into force, if others may not know it yet. */
+/** When the latest change came into force, if other processes may not know of it yet. */
 export function newestOf({ index, selectedSince }: GeofenceDefinitions): number {
   return Math.max(index.newest, selectedSince)
 }
 
-/** The geofences around the place that count, beside those with a standing. */
+/** The geofences around the position that count, besides those with a standing. */
 export function* counting(
   standings: Standings,
   place: Coordinates,
@@ -83,8 +92,8 @@ export function* counting(
 }
 
 /**
- * Drops, without facts, the standings in geofences that were deleted, disabled or are no longer about the device,
- * and the waits that began before a change of theirs.
+ * Drops, without facts, the standings in geofences that were deleted, disabled or no longer apply
+ * to the device, and the waits that began before their geofence changed.
  */
 export function withoutOthers(
   state: GeofencesState,
@@ -111,7 +120,7 @@ function standingNow(
   if (known === undefined) return undefined
   const { side, since = null, wait } = standing
   const { enabledSince = 0 } = known.geofence
-  // It was disabled after that, perhaps too briefly for anything to be judged meanwhile.
+  // It was disabled after that, perhaps too briefly for anything to be judged in between.
   if (last !== undefined && last.receivedAt < enabledSince) {
     if (side === 'unknown') return isWithin(known.areas, last) ? standing : undefined
     if (!hasEntered(known.areas, last)) return undefined
@@ -122,7 +131,10 @@ function standingNow(
   return side === 'inside' ? { side, since } : undefined
 }
 
-/** Devices inside a geofence that came into force after their last position are inside it, without a fact. */
+/**
+ * A device inside a geofence that came into force after its last position is inside it without a
+ * fact.
+ */
 export function withAdopted(
   state: GeofencesState,
   definitions: GeofenceDefinitions,
@@ -141,7 +153,10 @@ export function withAdopted(
   return isSame ? state : { ...state, standings: Object.fromEntries(standings) }
 }
 
-/** An inaccurate position, judged by others without a geofence, has not entered it if a surer one was outside. */
+/**
+ * An inaccurate position, judged without the geofence by other processes, has not entered it if a
+ * more accurate one was outside.
+ */
 function wasOutside(
   areas: readonly Area[],
   geofence: Geofence,
@@ -152,7 +167,10 @@ function wasOutside(
   return hasLeft(areas, surer)
 }
 
-/** A more accurate position than this one, if this one is inaccurate, while others may not know a new geofence. */
+/**
+ * A more accurate position than this one, if this one is inaccurate, while other processes may not
+ * know of a new geofence.
+ */
 export function surerBefore(
   last: GeofencesState['last'],
   { accuracy = 0, receivedAt }: { readonly accuracy?: number; readonly receivedAt: number },
@@ -164,12 +182,18 @@ export function surerBefore(
   return surer !== undefined && receivedAt < surer.receivedAt + SPREADING_MS ? surer : undefined
 }
 
-/** Whether a definition that came into force at this time may be unknown to some when a position is received. */
+/**
+ * Whether some processes may not know of a definition that came into force at this time when a
+ * position is received.
+ */
 export function isNewAt(receivedAt: number, inForceSince: number): boolean {
   return receivedAt < inForceSince + SPREADING_MS
 }
 
-/** Whether the last position was received before a definition came into force, or judged by others without it. */
+/**
+ * Whether the last position was received before a definition came into force, or was judged without
+ * it by other processes.
+ */
 function wasUnknown(inForceSince: number, last: NonNullable<GeofencesState['last']>): boolean {
   const { receivedAt, knew = receivedAt - SPREADING_MS } = last
   return receivedAt < inForceSince || knew < inForceSince

@@ -16,18 +16,23 @@ import {
 import { isInside } from './geofences.ts'
 import { cleared, hereSince, ruleInForceSince, rulesInForce, without } from './rules.ts'
 
-/** A deadline is looked at no later than this, because the settings may have changed while nobody looked. */
+/**
+ * A deadline is checked no later than this, because the settings may have changed in the meantime.
+ */
 const LOOK_AGAIN_MS = 60 * 60 * 1_000
 const ASK_AGAIN_MS = 10_000
 
-/** How long a device may be silent until it is offline, as its status says. */
+/** How long a device may be silent before it counts as offline in its status. */
 export function offlineAfter(expectedIntervalSeconds: number | undefined): number {
   const { longestMs, intervals, leastMs } = SILENCE.idle
   if (expectedIntervalSeconds === undefined) return longestMs
   return Math.max(intervals * 1_000 * expectedIntervalSeconds, leastMs)
 }
 
-/** Clears the rules about silence. Every report is a sign of life: late ones, repeats and heartbeats too. */
+/**
+ * Clears the rules about silence. Every report is a sign of life: late ones, repeats and heartbeats
+ * too.
+ */
 export function endSilences(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
   const { definitions } = state
   if (definitions === undefined || input.kind === 'time') return unchanged(state)
@@ -57,7 +62,7 @@ export function judgeSilences(state: FactState, input: FactInput, by: DeviceDefi
   return { state: withStandings(state, definitions, standings), decisions }
 }
 
-/** When a rule about silence may have to be raised, after this input. */
+/** When a rule about silence may next have to be raised, after this input. */
 export function nextSilence(
   state: FactState,
   input: FactInput,
@@ -71,12 +76,12 @@ export function nextSilence(
 }
 
 type Silence = {
-  /** When it becomes too long. */
+  /** When the silence becomes too long. */
   readonly deadline: number
   readonly silenceMs: number
 }
 
-/** The silences under way that rules are about. */
+/** The current silences that rules are about. */
 function silences(
   { definitions, liveness }: FactState,
   by: DeviceDefinitions,
@@ -96,7 +101,10 @@ function silences(
   })
 }
 
-/** Judges the rule about silence that every device has: too long without a sign of life, it is offline. */
+/**
+ * Judges the rule about silence that applies to every device: after too long without a sign of
+ * life, it is offline.
+ */
 export function judgeLiveness(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
   const { liveness } = state
   if (input.kind === 'time') {
@@ -139,17 +147,17 @@ function judgeOffline(
   return unchanged({ ...state, liveness: { ...liveness, due } })
 }
 
-/** When a device is offline if nothing more is heard from it. */
+/** When a device goes offline if it sends nothing more. */
 export function offlineDeadline(liveness: LivenessState, by: DeviceDefinitions): number {
   return heardSince(liveness, by) + by.offlineAfterMs
 }
 
-/** When a deadline is looked at next. */
+/** When a deadline is checked next. */
 export function lookAt(deadline: number, now: number): number {
   return Math.min(deadline, now + LOOK_AGAIN_MS)
 }
 
-/** A report from before a silence was found is late, and does not end it. */
+/** A report from before a silence was detected is late, and does not end the silence. */
 function isBroken(foundAt: number | undefined, receivedAt: number): foundAt is number {
   return foundAt !== undefined && receivedAt >= foundAt
 }
@@ -158,12 +166,18 @@ function heardSince({ seenAt }: LivenessState, { watchedSince = 0 }: DeviceDefin
   return Math.max(seenAt, watchedSince)
 }
 
-/** When a silence must be looked at again; null: it has lasted, and could have been broken. */
+/**
+ * When a silence must be checked again; null: it has lasted, although reports could have been
+ * received.
+ */
 function openUntil({ deadline, silenceMs }: Silence, { at, hearing }: TimeInput): number | null {
   return deadline > at ? deadline : heldUntil(hearing, silenceMs)
 }
 
-/** When it must be asked again whether the device was silent, because nobody can know now; null: it was. */
+/**
+ * When to check again whether the device was silent, because that cannot be known now; null: it
+ * was.
+ */
 function heldUntil({ now, since, graceMs }: Hearing, silenceMs: number): number | null {
   const from = since + Math.min(silenceMs, graceMs)
   if (now >= from) return null

@@ -20,11 +20,14 @@ import type { Generation } from '../../store/generations.ts'
 
 const SWEEP_EVERY_MS = 1_000
 const ADOPT_EVERY_MS = 1_000
-/** How long an entry may be on its way into the log. */
+/** How long an entry may take to get into the log. */
 const EMBEDDED_GRACE_MS = 2_000
 const KAFKA_GRACE_MS = 10_000
 
-/** Starts the sweep of deadlines. Returns the means by which the projector judges what it has stored. */
+/**
+ * Starts the sweep of deadlines. Returns the functions with which the projector judges stored
+ * entries.
+ */
 export function startFacts(
   {
     eventLog,
@@ -47,7 +50,7 @@ export function startFacts(
     clock,
     graceMs: config.factsGraceSeconds * 1_000,
     spoolMaxAgeMs: config.spoolMaxAgeSeconds * 1_000,
-    // The ingest API of the embedded process has started with it.
+    // In embedded mode, the ingest API has started with this process.
     isEmbedded: config.distributed === undefined,
   })
   const failures = noteFailures({ clock, metrics, logger })
@@ -75,9 +78,9 @@ const SEEDED_AT_ONCE = 500
 type Seeded = Pick<Generation, 'checkpoint' | 'accounts' | 'pageStatuses'>
 
 /**
- * Begins judging at the end of the log, where no facts exist yet: after an upgrade, or without their file. The
- * devices known by then are online or offline without a fact. Call it until it returns true; it waits for the read
- * models to be as far as the log was at the first call.
+ * Begins judging at the end of the log, where no facts exist yet: after an upgrade, or without
+ * their file. Devices known by then become online or offline without a fact. Call it until it
+ * returns true; it waits for the read models to reach the end of the log as of the first call.
  */
 export function beginJudging({
   store,
@@ -117,8 +120,8 @@ async function* statuses(readModels: Seeded): AsyncGenerator<readonly DeviceStat
 }
 
 /**
- * A device is offline if its status says so, also a disabled one. One of which only imported positions are known has
- * not reported yet.
+ * A device is offline if its status says so, even if disabled. A device with only imported
+ * positions has not reported yet.
  */
 function seedOf(
   status: DeviceStatus,
@@ -131,7 +134,7 @@ function seedOf(
   const deadline = lastKeyAt + offlineAfterMs
   const isOffline = deadline < now
   const seen = { seenAt: lastKeyAt, due: isOffline ? null : deadline }
-  // The first sweep finds when a rule about silence must be judged.
+  // The first sweep determines when a rule about silence must be judged.
   const isSoon = rules.some(({ when }) => 'silent' in when)
   const [partition = 0] = Object.keys(applied).map(Number)
   const origin = status.lastOrigin ?? { partition, offset: applied[partition] ?? 0 }
@@ -151,7 +154,10 @@ function seedOf(
   }
 }
 
-/** It is inside the geofences around it without a fact, as if its position had been judged before they were made. */
+/**
+ * It is inside the geofences around it without a fact, as if its position had been judged before
+ * they were created.
+ */
 function seededDefinitions({ latitude, longitude, accuracy }: LastPosition): DefinitionsState {
   const last = { latitude, longitude, ...(accuracy !== undefined && { accuracy }), receivedAt: 0 }
   return { geofences: { last, standings: {} }, rules: { standings: {} } }

@@ -7,24 +7,31 @@ import { tripRecord, type TripRecord } from '../../schemas/geo/open-trip.ts'
 import { stayAt } from '../../schemas/geo/stop-place.ts'
 
 /**
- * Five minutes of a device that reports once a second: up to this number, stops are exactly those of trips. A device
- * that reports ten times a second must not have thousands of positions in its state. Beyond this number, a position is
- * dropped if those before and after it are nearer to each other than `KEPT_EVERY_MS`; the last one of a burst remains.
+ * Five minutes of a device that reports once a second: up to this number, stops match those of
+ * trips exactly. A device that reports ten times a second must not store thousands of positions in
+ * its state. Beyond this number, a position is dropped if those before and after it are nearer to
+ * each other than `KEPT_EVERY_MS`; the last one of a burst remains.
  */
 const MOST_KEPT = 301
 const KEPT_EVERY_MS = 5_000
-/** A device that was at a place for this long is still there, also if it sleeps or sends the same position again. */
+/**
+ * A device that stayed in one area for this long is still there, even if it sleeps or sends the
+ * same position again.
+ */
 const LEAST_SEEN_MS = 60_000
 
 export type StopVerdict = {
   readonly state: StopState
-  /** Undefined: a leap, which the next position will explain. */
+  /** Undefined: a jump, which the next position will explain. */
   readonly isStopped: boolean | undefined
-  /** Positions of the stop: the first one, and all when it is found. */
+  /** Positions of the stop: the first one; all of them once the stop is detected. */
   readonly fixes: readonly StopFix[]
 }
 
-/** When the device has stopped if it sends nothing more, or only the same position; `null`: never. */
+/**
+ * When the device counts as stopped if it sends nothing more, or only the same position; `null`:
+ * never.
+ */
 export function stopDue({ last, window, leapt, stopped, repeatedAt }: StopState): number | null {
   const [first] = window
   if (stopped !== undefined || leapt !== undefined || first === undefined) return null
@@ -33,7 +40,7 @@ export function stopDue({ last, window, leapt, stopped, repeatedAt }: StopState)
   return isSeen ? last.receivedAt + STOPPED.stopMs - restedMs : null
 }
 
-/** What is known while nothing new has arrived. */
+/** The state while nothing new has arrived. */
 export function standingStop(state: StopState | undefined): Omit<StopVerdict, 'state'> | undefined {
   if (state === undefined) return undefined
   const { stopped, leapt } = state
@@ -43,7 +50,7 @@ export function standingStop(state: StopState | undefined): Omit<StopVerdict, 's
   }
 }
 
-/** By `now` the device has sent nothing more, or only the same position. */
+/** Until `now` the device has sent nothing more, or only the same position. */
 export function continueStop(before: StopState, now: number, isRepeat: boolean): StopVerdict {
   let state: StopState = isRepeat ? { ...before, repeatedAt: now } : before
   const { last, leapt, repeatedAt } = state
@@ -151,7 +158,7 @@ function thin(window: readonly StopFix[]): StopFix[] {
   return kept
 }
 
-/** The number of records that have left the window, and the middle of a stop that the others are. */
+/** The number of records that have left the window, and the centre of a stop formed by the rest. */
 function searched(
   records: readonly LocatedFix[],
   until: number,

@@ -5,16 +5,16 @@ import { adopted } from './adopt.ts'
 import { judgeApart, type Judging } from './judge-apart.ts'
 import { judgeTime, lookedAtSoon } from './judge.ts'
 
-/** In one turn: reports wait meanwhile. */
+/** Devices per event-loop turn: reports wait meanwhile. */
 const AT_ONCE = 200
-/** With the second until the next sweep, changes are known within 5 s. */
+/** Together with the second until the next sweep, changes take effect within 5 s. */
 const REFRESH_EVERY_MS = 4_000
 
 /**
- * Lets time pass for devices that send nothing. A time has passed in a partition once everything that the log held
- * `graceMs` after it has been judged, and every ingest API has reported since: an append that takes longer is
- * refused, or spooled. Any process may sweep any partition: states are compared before they are written, and all
- * processes derive the same facts. Call it every second.
+ * Advances time for devices that send nothing. A time has passed in a partition once everything in
+ * the log `graceMs` after it has been judged, and every ingest API has reported since: an append
+ * that takes longer is refused or spooled. Any process may sweep any partition: states are compared
+ * before they are written, and all processes derive the same facts. Call it every second.
  */
 export function sweepDeadlines(
   judging: Omit<Judging, 'store'> & {
@@ -24,7 +24,7 @@ export function sweepDeadlines(
   },
 ): () => Promise<void> {
   const { store, eventLog, graceMs, definitions, hearing, failures, clock, metrics } = judging
-  /** The end of each partition when it was last read, to be judged up to. */
+  /** The end of each partition when it was last read; entries up to there must be judged. */
   const ends = new Map<number, { readonly readAt: number; readonly last: number }>()
   const passed = new Map<number, number>()
   let refreshedAt = -Infinity
@@ -46,7 +46,7 @@ export function sweepDeadlines(
     }
   }
 
-  /** As far as time has passed in each partition. */
+  /** The time that has passed in each partition. */
   async function letPass(): Promise<void> {
     const judged = (await store.factsProgress()) ?? {}
     const readAt = clock.now()
@@ -71,7 +71,7 @@ export function sweepDeadlines(
   }
 
   async function sweepPartition(partition: number, now: number): Promise<void> {
-    // Devices that fail remain due, and come first.
+    // Devices that fail remain due, and are tried first.
     for (let skip = 0; ;) {
       const due = await store.dueDevices({ now, limit: AT_ONCE, partition, skip })
       if (due.length === 0) return

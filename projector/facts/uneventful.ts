@@ -9,8 +9,9 @@ import { isNewAt, newestOf, surerBefore } from './sides.ts'
 import { lookAt, offlineDeadline } from './silence.ts'
 
 /**
- * The state after the report of a device that is online, outside all geofences and without alarms: what `decide`
- * would make of it, for a fraction of its cost. Almost all reports are like this. Undefined: it must be judged.
+ * The state after the report of a device that is online, outside all geofences and without alarms:
+ * the same as `decide` would return, at a fraction of its cost. Almost all reports are like this.
+ * Undefined: it must be judged.
  */
 export function uneventful(
   state: FactState,
@@ -52,12 +53,12 @@ export function uneventful(
       rules: { standings },
     },
   }
-  // In this order: spreads after new fields cost a fraction of those before.
+  // In this order: spreads after new fields cost a fraction of spreads before them.
   if (alarms === undefined) return budget === undefined ? next : { budget, ...next }
   return budget === undefined ? { alarms, ...next } : { alarms, budget, ...next }
 }
 
-/** Neither a rule nor a geofence concerns the device, before and now. */
+/** Neither a rule nor a geofence applies to the device, before and now. */
 function isElsewhere(
   { last, standings }: DefinitionsState['geofences'],
   place: PositionReported,

@@ -15,10 +15,15 @@ import { endAtStop, endRuleWait, nextStop, ruleWaits } from './judge-rules.ts'
 import { judgeConditions, rulesInForce } from './rules.ts'
 import { standingStop } from './stops.ts'
 
-/** The clock by which a wait ends: the timestamps of positions, or the receipt of the first of them. */
+/**
+ * The clock by which a wait ends: the timestamps of positions, or the receipt of the first of them.
+ */
 type WaitClock = 'at' | 'receivedAt'
 
-/** Ends the waits that are over, the earliest first: a rule on a geofence begins with the wait that ends there. */
+/**
+ * Ends the waits that are over, earliest first: a rule on a geofence begins with the wait that ends
+ * there.
+ */
 export function endWaits(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
   if (state.definitions === undefined) return unchanged(state)
   if (input.kind === 'time') return endUntil(state, input.at, { clock: 'receivedAt', by })
@@ -36,7 +41,7 @@ export function nextEnd(state: DefinitionsState, by: DeviceDefinitions): number 
 
 type Ending = {
   readonly clock: WaitClock
-  /** When the input was received that ends them, if one does. */
+  /** When the input that ends them was received, if an input does. */
   readonly receivedAt?: number
   readonly by: DeviceDefinitions
 }
@@ -78,7 +83,7 @@ function end(
   }
 }
 
-/** A wait, or that a device is found to have stopped because nothing more arrives, and when it ends. */
+/** A wait, or the detection of a stop because nothing more arrives; and when it ends. */
 type Ended = (Wait | { readonly of: 'stop' }) & { readonly end: number }
 
 /** The wait that ends first. If several end together: geofences, rules, then a stop; by id. */
