@@ -75,9 +75,9 @@ export type AdminDependencies = {
   readonly store: Store
   readonly eventLog: AdminLog
   readonly factLog: FactLog
-  /** Encrypts the secrets of subscriptions; absent: there can be none. */
+  /** Encrypts the secrets of subscriptions; absent: none can be created. */
   readonly secrets?: SealedSecrets | undefined
-  /** Networks that webhooks may reach besides the public Internet. */
+  /** Networks that webhooks may reach in addition to the public Internet. */
   readonly networks?: OutboundNetworks | undefined
   /** Whether a mail server is configured. */
   readonly hasMail?: boolean
@@ -86,16 +86,16 @@ export type AdminDependencies = {
   readonly clock: Clock
   readonly logger: Logger
   readonly mode: Mode
-  /** Absent where the data are in no directory of this machine. */
+  /** Absent where the data are not in a directory of this machine. */
   readonly measureData?: (() => Promise<DataDirectory>) | undefined
   readonly ingest: IngestAddresses
-  /** How often a person or key may ask about a pasted key; absent: 10 in 60 s. */
+  /** How often a person or key may look up a pasted key; absent: 10 times in 60 s. */
   readonly pastedKeyLimit?: RateLimit | 'off' | undefined
-  /** When a sign-in that fails beyond its address's limit is answered; absent: after 3 s. */
+  /** After what time a failed sign-in beyond its address's limit is answered; absent: 3 s. */
   readonly lateAnswersAfterMs?: number | undefined
-  /** Maps that the console offers besides the built-in one. */
+  /** Maps that the console offers in addition to the built-in one. */
   readonly maps: readonly MapConfig[]
-  /** Where browsers reach the API; absent: at its root. */
+  /** The path under which browsers reach the API; absent: the root. */
   readonly consolePublicUrl: string | undefined
   readonly metrics: Metrics
   /** Aborted when the process begins to shut down. */
@@ -104,10 +104,10 @@ export type AdminDependencies = {
   readonly stream?: Partial<StreamOptions>
 }
 
-/** The part of the log that the admin API uses: erasing devices, and reading it for the stream and the feeds. */
+/** The part of the log that the admin API uses: for erasing devices, the stream and the feeds. */
 export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent' | 'placeBefore'>
 
-/** Every call under the prefix, with the access it requires. */
+/** All calls under the prefix, with the access each requires. */
 export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)): AdminRoute[] {
   const turns = passwordTurns()
   const histories = historyTurns()
@@ -162,10 +162,10 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
 }
 
 /**
- * The admin API as a Koa app, middleware in the order in which a request meets it.
- * @param callLimit how many calls a key, an operator or, of shares, a client address may make.
- * @param authLimit how many unknown keys, and tokens of shares, a client address may send.
- * @param console without it, browsers get the API's answers too.
+ * The admin API as a Koa app, middleware in the order in which a request passes it.
+ * @param callLimit how many calls a key, an operator or, for shares, a client address may make.
+ * @param authLimit how many unknown keys and share tokens a client address may send.
+ * @param console without it, browsers get the API's responses too.
  * @param ready rejects with a message that names the missing part.
  * @param mayRead throws while calls, except signing in, must not be answered yet.
  * @param trustProxy how many proxies to trust for X-Forwarded-* headers.
@@ -228,13 +228,13 @@ export function createAdminApp({
   }
 
   const app = new Koa<HttpState>({ proxy: trustProxy > 0 })
-  // Koa's own has ports and brackets.
+  // Koa's `ip` has ports and brackets.
   Object.defineProperty(app.request, 'ip', {
     get(this: Koa.Request) {
       return clientAddress(this.req, { trustProxy })
     },
   })
-  // Koa's own is the leftmost, which clients write themselves. A proxy may not send any.
+  // Koa's `ip` is the leftmost address, which clients choose themselves. A proxy may not send any.
   const isHttps = consolePublicUrl?.startsWith('https:') === true
   Object.defineProperty(app.request, 'protocol', {
     get(this: Koa.Request) {

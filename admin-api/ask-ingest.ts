@@ -1,7 +1,7 @@
 import { unavailable } from '../runtime/errors.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
 
-/** An answer of the ingest API, with any status. */
+/** A response of the ingest API, with any status. */
 export type IngestAnswer = {
   readonly status: number
   readonly headers: Headers
@@ -11,7 +11,8 @@ export type IngestAnswer = {
 
 /**
  * Sends JSON to the ingest API with a key.
- * @throws {ApiError} 503 if its address is not known, if something else answers there, or nothing in time.
+ * @throws {ApiError} 503 if its address is unknown, if something else answers there, or if there is
+ * no response in time.
  */
 export async function askIngest(
   { internal }: IngestAddresses,
@@ -43,7 +44,7 @@ export async function askIngest(
         ...headers,
       },
       body: JSON.stringify(body),
-      // The key is for the ingest API alone.
+      // The key is meant only for the ingest API.
       redirect: 'error',
       signal: AbortSignal.timeout(withinMs),
     })
@@ -55,7 +56,7 @@ export async function askIngest(
   }
 }
 
-/** Parse errors are not passed on: another server might repeat the key in its answer. */
+/** Parse errors are not passed on: another server might repeat the key in its response. */
 function envelopeIn(text: string): object | undefined {
   try {
     const body: unknown = JSON.parse(text)

@@ -36,12 +36,12 @@ export function consoleRoutes({
   ]
 }
 
-/** The path of a PMTiles file that the service itself provides, by its place among the maps. */
+/** The path of a PMTiles file that the service itself provides, by its index among the maps. */
 export function mapFilePath(place: number): string {
   return `/map/own-${place}.pmtiles`
 }
 
-/** A map as the pages see it: without its place among the files of this machine. */
+/** A map as sent to the pages: without its path on this machine. */
 export function mapView(map: MapConfig, place: number) {
   const { name, kind, attribution = null, maxZoom = null, seenBy = null } = map
   return {

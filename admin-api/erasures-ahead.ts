@@ -8,21 +8,22 @@ import type { ErasureEntry } from '../schemas/events/log-entry.ts'
 import type { Generations } from '../store/generations.ts'
 import type { Erasures, ReadModels } from '../store/read-models.ts'
 
-/** Without an answer from log and store for this long, what the store has is shown. */
+/** If log and store have not answered for this long, the store's data is shown as it is. */
 const LONGEST_ASKED_MS = 5_000
 
 export type ErasuresAhead = {
   /** Resolves when all are hidden, or `signal` is aborted. */
   readonly done: Promise<void>
-  /** Whether erased devices might be shown: the log is being read. */
+  /** Whether erased devices might be visible: the log is still being read. */
   isReading(): boolean
-  /** Does it again if an older store has been restored meanwhile. Called every few seconds. */
+  /** Repeats this if an older store has been restored since. Called every few seconds. */
   check(): Promise<void>
 }
 
 /**
- * Hides devices that the log erases after the store's checkpoint and that the store has never heard of:
- * an older store was restored. Until the projector has come to those erasures, the devices would be shown.
+ * Hides devices that the log erases after the store's checkpoint and whose erasure the store does
+ * not know: an older store was restored. Until the projector reaches these erasures, the devices
+ * would be visible.
  */
 export function hideErasedAhead({
   eventLog,
@@ -80,20 +81,20 @@ export function hideErasedAhead({
 
 type Progress = { readonly generation: number; readonly checkpoint: Offsets }
 
-/** A later generation may begin a little before the one that it replaces ended. */
+/** A new generation may begin slightly before the end of the previous one. */
 function wentBack(before: Progress, { generation, checkpoint }: Progress): boolean {
   if (generation !== before.generation) return generation < before.generation
   return !hasReached(checkpoint, before.checkpoint)
 }
 
-/** The erasures after a place in the log, up to the end that the log has when the call begins. */
+/** The erasures after these offsets, up to the log's end at the time of the call. */
 async function* erasuresAfter(
   after: Offsets,
   { eventLog, signal }: { eventLog: Pick<ReadableLog, 'tail' | 'extent'>; signal: AbortSignal },
 ): AsyncGenerator<ErasureEntry, void> {
   const extent = await eventLog.extent()
   const end = endOf(extent)
-  // Entries that the log no longer holds are passed over.
+  // Entries no longer in the log are skipped.
   const begin = Object.fromEntries(extent.map(({ partition, first }) => [partition, first - 1]))
   let place: Offsets = furthest(begin, after)
   if (hasReached(place, end)) return

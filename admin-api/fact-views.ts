@@ -5,7 +5,7 @@ import { factView } from '../schemas/facts/view.ts'
 import type { FactHandling } from '../store/handlings.ts'
 import { RECORD, TIME } from './http/views.ts'
 
-/** A fact with what operators do about it. */
+/** A fact with how operators handle it. */
 export function handledFactView(fact: DeviceFact, handling: FactHandling | undefined) {
   return { ...factView(fact), ...(handling && { handling: handlingView(handling) }) }
 }
@@ -113,7 +113,7 @@ const HANDLING: JsonSchema = objectOf(
   },
 )
 
-/** It is no part of the fact, so feeds and webhooks do not have it. */
+/** It is not part of the fact, so feeds and webhooks do not include it. */
 export const HANDLED_FACT: JsonSchema = {
   ...FACT,
   title: 'HandledFact',

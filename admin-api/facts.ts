@@ -39,7 +39,7 @@ const FACT_PARAMETERS = {
     .described('json is a page of the list; csv is the whole range as a file'),
 }
 
-/** Facts held in memory at a time. */
+/** Facts in memory at a time. */
 const EXPORTED_AT_ONCE = 250
 const LABELLED_AT_ONCE = 5_000
 
@@ -113,7 +113,7 @@ function bothGiven(): Error {
   return invalidParams([{ field: 'ruleId', message }])
 }
 
-/** The first page is read before this returns, so an unavailable store is a 503. */
+/** The first page is read before this returns, so an unavailable store causes a 503. */
 async function exportFacts(
   ctx: AdminContext,
   query: Omit<Parameters<Store['pageFacts']>[0], 'limit' | 'after'>,

@@ -36,7 +36,7 @@ type HandlingDeps = {
   clock: Clock
 }
 
-/** Calls by which operators agree on who deals with an alarm. */
+/** Calls by which operators agree on who handles an alarm. */
 export function handleFactRoutes(deps: HandlingDeps): AdminRoute[] {
   const described = <Call extends HandlingCall>(call: Call) => ({
     method: 'POST' as const,
@@ -77,7 +77,7 @@ async function handle(
     throw new ApiError('CONFLICT', 'only alarm.reported and rule.raised can be taken and closed')
   }
   const { deviceId } = fact
-  // Before the fact is read again: whether the device was erased meanwhile shows afterwards.
+  // Read before the fact: if the device is erased in between, this shows it.
   const lives = await store.livesOf({ accountId, deviceIds: [deviceId] })
   const [current] = await store.findFacts({ accountId, ids: [fact.id] })
   if (current === undefined) throw noSuchFact()

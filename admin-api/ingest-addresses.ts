@@ -4,8 +4,8 @@ import { hostInUrl } from '../runtime/http/http-server.ts'
 /** The addresses of the ingest API. */
 export type IngestAddresses = {
   /**
-   * The address shown to senders; undefined if the port is not known here. `asked`: the host that
-   * the caller used to reach this API, for an ingest API that listens on every address.
+   * The address shown to senders; undefined if this process does not know the port. `asked`: the
+   * host that the caller used to reach this API, for an ingest API that listens on every address.
    */
   forSenders(asked: string): string | undefined
   /** Where this process sends test reports. Never taken from a request. */
@@ -19,7 +19,7 @@ const EVERY_ADDRESS = /^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/
 /** An ingest API in this process. */
 export type OwnIngest = { readonly url: string; readonly testSecret: string }
 
-/** `own`: the ingest API in this process; absent: one elsewhere, on the usual port. */
+/** `own`: the ingest API in this process; absent: elsewhere, on the usual port. */
 export function ingestAddresses(
   {
     host,
@@ -47,7 +47,7 @@ export function isLoopback(url: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }
 
-/** A host as a client claims it. */
+/** A host as claimed by a client. */
 function usable(asked: string): string {
   const url = URL.canParse(`http://${asked}`) ? new URL(`http://${asked}`) : undefined
   const isHost = url?.host === asked.toLowerCase() && !/^(0\.0\.0\.0|\[::\])$/.test(url.host)

@@ -75,7 +75,7 @@ const RESUME_AFTER: Parameter = {
 }
 
 /**
- * The OpenAPI document of the admin API, generated from its routes.
+ * Generates the OpenAPI document of the admin API from its routes.
  * @throws {Error} for a route without a tag for its path, or two schemas with the same title.
  */
 export function adminDocument(
@@ -139,7 +139,7 @@ function described(route: AdminRoute, prefix: string): Operation {
   }
 }
 
-/** Refuses a change without any field to change. */
+/** Refuses a change that changes no field. */
 function bodySchema(
   { method, bodyExample, bodyOthersIgnored }: AdminRoute,
   rules: Rules,

@@ -27,7 +27,7 @@ const FILTER_PARAMETERS = {
 
 const REJECTION_PARAMETERS = { ...PAGE_PARAMETERS, ...FILTER_PARAMETERS }
 
-/** The maximum number of keys and of devices that a summary names. */
+/** Maximum number of keys and of devices named in a summary. */
 const MOST_NAMED = 100
 
 /** The refused reports of the account's keys, with the reasons. */

@@ -16,12 +16,16 @@ import type { DataDirectory, Mode } from './system.ts'
 import { ingestAddresses, type OwnIngest } from './ingest-addresses.ts'
 import { ensureFirstOperator } from './sign-in/first-operator.ts'
 
-/** An older store that is restored under a running admin API shows erased devices for as long at most. */
+/**
+ * How long erased devices may stay visible after an older store is restored under a running admin
+ * API.
+ */
 const LOOKS_EVERY_MS = 5_000
 
 /**
  * Starts the admin API on an open log and store; it ends with the lifecycle. `generated`: the first
- * operator's generated secrets, to be shown once; only embedded and without ADMIN_EMAIL.
+ * operator's generated secrets, which must be shown once; only in embedded mode without
+ * ADMIN_EMAIL.
  */
 export async function startAdminApi(
   {
@@ -36,7 +40,7 @@ export async function startAdminApi(
     store: Store
     eventLog: AdminLog
     factLog: FactLog
-    /** Encrypts the secrets of subscriptions; absent: there can be none. */
+    /** Encrypts the secrets of subscriptions; absent: none can be created. */
     secrets?: SealedSecrets | undefined
     mode: Mode
     measureData?: () => Promise<DataDirectory>
@@ -63,7 +67,7 @@ export async function startAdminApi(
   let canSignIn = false
   const ready = async () => {
     mayRead()
-    // Without the log everything can still be read; calls that need it answer 503.
+    // Without the log everything can still be read; calls that need it respond with 503.
     await store.ready()
     if (!canSignIn) throw new Error('the first operator is not made yet')
   }
@@ -96,7 +100,7 @@ export async function startAdminApi(
     port,
     variable: 'ADMIN_PORT',
     graceMs: config.shutdownDeadlineMs / 2,
-    // Any answer may be a file or a stream, which holds memory while it waits behind another.
+    // Any response may be a file or a stream, which holds memory while it waits behind another.
     atOnce: 1,
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
@@ -110,7 +114,7 @@ export async function startAdminApi(
       generate: mode === 'embedded',
       ...(configured !== undefined && { configured }),
     })
-  // A database may start after this process; a full disk of its own ends it.
+  // A database may start after this process; a full disk of its own ends the process.
   const generated = await (mode === 'embedded'
     ? ensured()
     : onceAvailable(ensured, {

@@ -165,7 +165,7 @@ function systemView({ instances, mode }: { instances: readonly InstanceReport[];
     failingDevices: projectors.some((one) => one.failingDevices !== undefined)
       ? sum(projectors.map((one) => one.failingDevices ?? 0))
       : null,
-    // One process that judges them is enough.
+    // It is enough that one process judges them.
     silenceHeldSeconds: held.length === 0 ? null : Math.min(...held),
     acceptedPerMinute: sum(instances.map((one) => one.acceptedPerMinute ?? 0)),
     refusedPerMinute: sum(instances.map((one) => one.refusedPerMinute ?? 0)),

@@ -20,11 +20,11 @@ import { ownKeys, PASTED_KEY } from './keys/identify-key.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
 import type { RateLimit } from '../runtime/limits/rate-counters.ts'
 
-/** Longer than the ingest API takes when the log does not answer. */
+/** Longer than the ingest API's time limit when the log does not respond. */
 const ANSWERS_WITHIN_MS = 8_000
 
 /**
- * Such a key is not used: the ingest API would count it as a failure of the address that all tests
+ * Such a key is not used: the ingest API would count a failure against the address that all tests
  * come from.
  */
 const NOT_IN_FORCE = new ApiError('UNAUTHORIZED', 'this API key is revoked, expired or replaced')

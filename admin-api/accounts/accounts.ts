@@ -92,7 +92,7 @@ export function accountRoutes({ store, clock, turns }: AccountDependencies): Adm
     succeed(ctx, accountView(account))
   }
 
-  /** Recorded twice: in the account's audit and in the platform's own. */
+  /** Recorded twice: in the account's audit and in the platform's. */
   async function recordOfAccount(
     ctx: AdminContext,
     caller: OperatorCaller,

@@ -14,7 +14,7 @@ export type AccountDependencies = {
 
 /**
  * Only platform operators may create a platform operator or set such an operator's password:
- * otherwise the admin of one account could take over all of them.
+ * otherwise the admin of one account could take over all accounts.
  *
  * @throws {ApiError} 403 saying what the caller may not do.
  */
@@ -29,12 +29,12 @@ export function requireKnownOperator<Found>(operator: Found | undefined): Found 
   return operator
 }
 
-/** The answer if the e-mail belongs to an operator of any account. */
+/** The error if the e-mail belongs to an operator of any account. */
 export function emailTaken(): ApiError {
   return new ApiError('CONFLICT', 'this e-mail is taken: send another one')
 }
 
-/** The answer if an operator must not be changed. */
+/** The error if an operator must not be changed. */
 export function kept(why: OperatorKept): ApiError {
   const left = why === 'last admin' ? 'the account without an admin' : 'the platform without one'
   return new ApiError('CONFLICT', `this would leave ${left}: give somebody else that right first`)

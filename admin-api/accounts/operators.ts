@@ -222,7 +222,7 @@ function changeOperatorRoute({ store, clock, turns }: AccountDependencies): Admi
   })
 }
 
-/** Undefined for the password that was made for the operator: it must still be changed. */
+/** Undefined for the password generated for the operator, which must still be changed. */
 async function hashIfNew(
   password: string,
   { mustChangePassword, passwordHash }: Operator,

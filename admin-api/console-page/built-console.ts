@@ -9,7 +9,7 @@ import { mapFilePath } from '../console.ts'
 import type { ConsoleFiles } from './serve-console.ts'
 import { readSite } from './site-files.ts'
 
-/** Next to the compiled services; the sources contain neither a site nor a map. */
+/** Next to the compiled services; the source tree contains neither a site nor a map. */
 const FOLDER = fileURLToPath(new URL('../../console/', import.meta.url))
 
 /** The console as built by `npm run build`, with the maps that it offers. */
@@ -44,8 +44,8 @@ const UNUSED = [
 ]
 
 /**
- * The headers of every file of the console. Scripts and styles come only from files of this origin;
- * where text becomes markup, the browser insists on a Trusted Types policy.
+ * The headers of every file of the console. Scripts and styles load only from this origin; where
+ * text becomes markup, the browser enforces a Trusted Types policy.
  * @param mapOrigins of a tile service that operators have configured.
  */
 export function pageHeaders({

@@ -4,10 +4,15 @@ import type { MapConfig } from '../../runtime/config/console-variables.ts'
 /** https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md */
 const HEADER_BYTES = 127
 const VERSION = 3
-/** Where the header has the offset and the length of root directory, metadata, leaf directories and tiles. */
+/**
+ * Where the header has the offset and length of the root directory, metadata, leaf directories and
+ * tiles.
+ */
 const SECTIONS = [8, 24, 40, 56]
 
-/** Warns of each PMTiles file of the settings that cannot be shown: the maps would only stay empty. */
+/**
+ * Warns of each configured PMTiles file that cannot be displayed: its map would just stay empty.
+ */
 export async function warnOfMaps(
   maps: readonly MapConfig[],
   logger: { warn(fields: object, message: string): void },
@@ -26,7 +31,7 @@ export async function warnOfMaps(
 
 async function faultOfFile(file: string): Promise<string | undefined> {
   const stats = await stat(file)
-  // Opening a pipe could take one of the few threads for ever.
+  // Opening a pipe could occupy one of the few threads for ever.
   if (!stats.isFile()) return 'it is no file'
   if (stats.size === 0) return 'it is empty'
   const header = Buffer.alloc(HEADER_BYTES)

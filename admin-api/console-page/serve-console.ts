@@ -21,9 +21,9 @@ export type ConsoleFiles = {
 }
 
 /**
- * Serves the console. Its page answers every path that nothing else serves, because the page itself
- * distinguishes device paths from key paths. Programs, which do not accept HTML, get the API's
- * answer there.
+ * Serves the console. Its page is sent for every path that nothing else serves, because the page
+ * itself distinguishes device paths from key paths. Programs, which do not accept HTML, get the
+ * API's response there.
  */
 export function serveConsole({ site, maps, headers }: ConsoleFiles): HttpMiddleware {
   const files = new SharedFiles()
@@ -47,7 +47,7 @@ export function serveConsole({ site, maps, headers }: ConsoleFiles): HttpMiddlew
       name(ctx, 'console')
       ctx.vary('Accept')
       const links = site.links.get(ctx.path)
-      // Without a session the sign-in page comes instead of the map.
+      // Without a session the sign-in page is shown instead of the map.
       const isShown = ctx.path !== '/' || sessionToken(ctx) !== undefined
       if (links !== undefined && isShown) ctx.set('Link', links)
       answer(ctx, site.page, { ...headers, 'Cache-Control': 'no-cache' })
@@ -85,7 +85,7 @@ function name(ctx: HttpContext, route: string): void {
 }
 
 /**
- * Answers with a file or the requested range of it (RFC 9110 section 14).
+ * Responds with a file or the requested range of it (RFC 9110 section 14).
  *
  * @throws {ApiError} 404 if the file does not exist, 503 if it cannot be opened.
  */
@@ -95,7 +95,7 @@ async function sendFile(
   { files, headers }: { files: SharedFiles; headers: Readonly<Record<string, string>> },
 ): Promise<void> {
   const stats = await stat(file).catch(() => undefined)
-  // Opening a pipe could take one of the few threads for ever.
+  // Opening a pipe could occupy one of the few threads for ever.
   if (stats?.isFile() !== true) throw new ApiError('NOT_FOUND', 'this map is not there (yet)')
   const { size, mtimeMs } = stats
   ctx.set({ ...headers, 'Accept-Ranges': 'bytes' })
@@ -139,7 +139,7 @@ function readRange(header: string, size: number): ByteRange | 'all' | 'outside' 
   return start < size && start <= end ? { start, end } : 'outside'
 }
 
-/** Bytes of a file that are in memory for each client that does not read. */
+/** Bytes of a file buffered for each client that does not read. */
 const CHUNK_BYTES = 16 * 1024
 
 type ByteRange = { readonly start: number; readonly end: number }
@@ -147,15 +147,15 @@ type ByteRange = { readonly start: number; readonly end: number }
 type SharedFile = { readonly handle: Promise<FileHandle>; readers: number }
 
 /**
- * Files that are open once, regardless of the number of their readers: a file for each would leave
- * devices no descriptors for their connections.
+ * Files that are opened once, regardless of the number of their readers: one descriptor per reader
+ * could leave none for devices' connections.
  */
 class SharedFiles {
   readonly #open = new Map<string, SharedFile>()
 
   /**
-   * Opens a version of a file, or joins those that read it. `end` of the range is inclusive. The caller
-   * calls `release` once it reads no more.
+   * Opens a version of a file, or shares the one already open. `end` of the range is inclusive. The
+   * caller calls `release` when it has finished reading.
    */
   async read(
     file: string,

@@ -15,8 +15,8 @@ export type Site = {
   readonly page: SiteFile
   readonly assets: ReadonlyMap<string, SiteFile>
   /**
-   * `Link` headers (RFC 8288) naming the files of the page at a path, so that a browser need not load
-   * one to learn of the next.
+   * `Link` headers (RFC 8288) naming the files of the page at a path, so that a browser need not
+   * load one file to discover the next.
    */
   readonly links: ReadonlyMap<string, string>
 }
@@ -47,7 +47,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /**
  * Reads the built console; undefined if it is not built.
- * @param basePath where browsers reach it, with a slash at both ends.
+ * @param basePath the path under which browsers reach it, with a slash at both ends.
  */
 export function readSite(folder: string, basePath = '/'): Site | undefined {
   const page = withBase(readFile(folder, 'index.html'), basePath)
@@ -74,7 +74,7 @@ function withBase(page: SiteFile | undefined, basePath: string): SiteFile | unde
 function linksOf(name: string, manifest: Buffer, basePath: string): string {
   const modules = JSON.parse(manifest.toString()) as Manifest
   const names = new Set([name])
-  // Iterating over a set includes the items added meanwhile.
+  // Iterating over a set includes items added during the iteration.
   for (const one of names) modules[one]?.imports?.forEach((other) => names.add(other))
   const made = [...names].flatMap((one) => modules[one] ?? [])
   return [

@@ -35,7 +35,7 @@ const ACTIVITY_PARAMETERS = {
     .described('The time zone whose hours or days are meant'),
 }
 
-/** The times at which a device has reported, for finding the days that have data. */
+/** When a device has reported, for finding the days that have data. */
 export function activityRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
   async function show(
     ctx: AdminContext,

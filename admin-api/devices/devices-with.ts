@@ -15,10 +15,10 @@ type Stores = Pick<Store, 'devicesWith' | 'findDevices' | 'findGeofence' | 'find
 
 type Definitions = { readonly geofenceId?: string; readonly ruleId?: string }
 
-/** Devices read in a turn. */
+/** Devices read per event-loop turn. */
 const READ_AT_ONCE = 500
 
-/** The ids of the devices in a geofence, and for which a rule is raised, that the caller may see. */
+/** The ids of the devices in a geofence, or with a rule raised, that the caller may see. */
 export async function devicesOf(
   store: Omit<Stores, 'findDevices'>,
   caller: Caller,
@@ -38,7 +38,7 @@ export async function devicesOf(
   return ids ?? new Set()
 }
 
-/** None of a definition that is disabled or gone. */
+/** Empty if the definition is disabled or deleted. */
 async function* pagesOf(
   store: Omit<Stores, 'findDevices'>,
   caller: Caller,
@@ -64,7 +64,7 @@ async function* pagesOf(
   for await (const page of pages) yield page.filter(({ deviceId }) => isListed(visible, deviceId))
 }
 
-/** The devices in a geofence, or for which a rule is raised. */
+/** The devices in a geofence, or with a rule raised. */
 export function devicesWithRoute({
   path,
   summary,
@@ -73,7 +73,10 @@ export function devicesWithRoute({
 }: {
   readonly path: string
   readonly summary: string
-  /** Finds the one in the path. @throws {ApiError} 404 */
+  /**
+   * Finds the definition in the path.
+   * @throws {ApiError} 404
+   */
   readonly definitionOf: (
     ctx: AdminContext,
     caller: Caller,

@@ -47,14 +47,14 @@ export function eraseDeviceRoutes({
     const erasedAt = clock.now()
     const erasure = { eventId: ulid(erasedAt, randomBytes(10)), ...device, erasedAt }
     await store.announceErasure(erasure)
-    // Before it is hidden: a device hidden but not erased would stay invisible forever.
+    // Before the device is hidden: a device hidden but not erased would stay invisible forever.
     await eventLog.erase(erasure)
     await store.hideErased(erasure)
     return erasedAt
   }
 
   /**
-   * The time of the erasure, if the device is gone but the audit does not mention it: an earlier
+   * The time of the erasure, if the device is erased but the audit does not mention it: an earlier
    * call was interrupted, and this repeated call completes it.
    */
   async function cutShort({ accountId, deviceId }: DeviceId): Promise<number | undefined> {

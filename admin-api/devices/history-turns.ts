@@ -3,15 +3,18 @@ import { Slots } from '../../runtime/limits/slots.ts'
 
 const AT_ONCE = 2
 
-/** Reads whole histories for a few callers at a time; the accounts take turns. A call that has waited too long is a 429. */
+/**
+ * Reads whole histories for a few callers at a time; the accounts take turns. A call that has
+ * waited too long gets a 429.
+ */
 export type HistoryTurns = Pick<Slots, 'run'>
 
 export function historyTurns(): HistoryTurns {
   return new Slots({
-    // Each reading keeps some megabytes.
+    // Each reading takes some megabytes.
     most: 8,
     mostEach: AT_ONCE,
-    // The calls of an account are limited before.
+    // The calls of an account are limited beforehand.
     waitsMs: 20_000,
     refusal: () =>
       rateLimited(

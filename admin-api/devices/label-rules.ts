@@ -19,7 +19,7 @@ export const labelParameter = list(label('label'), {
   expected: `label must be given at most ${MOST_LABELS} times, with different labels: ${LABEL}`,
 }).described('A label that the device has; if it is repeated, the device has all of them')
 
-/** The labels of a device in an answer. */
+/** The labels of a device in a response. */
 export const LABELS: JsonSchema = {
   type: 'array',
   items: { type: 'string' },

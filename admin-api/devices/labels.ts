@@ -22,7 +22,7 @@ const DEVICES_EXPECTED = `deviceIds must be a list of 1 to ${MOST_DEVICES} diffe
 
 const LABEL_PARAMETERS = {
   ...PAGE_PARAMETERS,
-  // Few accounts have so many, and a list of all is what people want.
+  // Few accounts have so many, and people want a list of all.
   limit: LIMIT_PARAMETER.withDefault(MOST_LABELS_SHOWN),
 }
 
@@ -134,7 +134,7 @@ export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): A
   ]
 }
 
-/** @throws {ApiError} 400 for a change without labels, or with a label that is added and removed. */
+/** @throws {ApiError} 400 for a change without labels, or with a label both added and removed. */
 function requireLabels({ add, remove }: { add: readonly string[]; remove: readonly string[] }) {
   if (add.length + remove.length === 0) {
     const message = 'add or remove must name a label'

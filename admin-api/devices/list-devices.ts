@@ -19,7 +19,7 @@ import { devicesOf } from './devices-with.ts'
 import { labelParameter } from './label-rules.ts'
 import { NO_STANDINGS, standingIds, standingsOf } from './standings.ts'
 
-/** Few enough to read, view and write in a turn even if each has all attributes. */
+/** Few enough to read, view and write in one event-loop turn even if each has all attributes. */
 const FOUND_AT_ONCE = 250
 const PLACED_AT_ONCE = 5_000
 
@@ -105,7 +105,7 @@ By \`deviceId\`, pages read one after the other hold each device once. In anothe
 whose value changes meanwhile moves, and may be shown twice or not at all.
 `.trim()
 
-/** The devices of an account with their statuses, and how many there are of each status. */
+/** The devices of an account with their statuses, and the number of devices in each status. */
 export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function list(
     ctx: AdminContext,
@@ -144,7 +144,9 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     })
   }
 
-  /** `wanted`: only these; absent: all. A geofence may hold more than a statement can name. */
+  /**
+   * `wanted`: only these; absent: all. A geofence may hold more devices than a statement can name.
+   */
   async function placesOf(
     query: DeviceQuery,
     wanted: ReadonlySet<string> | undefined,
@@ -162,7 +164,7 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     return places.slice(0, query.limit)
   }
 
-  /** Devices that were erased meanwhile are left out. */
+  /** Devices erased in the meantime are left out. */
   async function* viewsOf(
     { accountId, deviceIds }: { accountId: string; deviceIds: readonly string[] },
     now: number,

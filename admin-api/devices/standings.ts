@@ -5,7 +5,7 @@ import { isoTime, TIME } from '../http/views.ts'
 
 type Standing = { readonly id: string; readonly name: string; readonly since: string | null }
 
-/** The geofences that a device is in, and the rules that are raised for it. */
+/** The geofences that a device is in, and the rules raised for it. */
 export type Standings = {
   readonly inside: readonly Standing[]
   readonly raised: readonly Standing[]
@@ -67,7 +67,7 @@ function standing(id: string, name: string, since: number | null): Standing {
   return { id, name, since: since === null ? null : isoTime(since) }
 }
 
-/** As lists of devices have them. */
+/** In the form used by lists of devices. */
 export function standingIds({ inside, raised }: Standings) {
   return { inside: inside.map(({ id }) => id), raised: raised.map(({ id }) => id) }
 }

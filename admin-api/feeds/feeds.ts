@@ -58,7 +58,7 @@ const FACT_PARAMETERS = {
 }
 const POSITION_PARAMETERS = { ...PARAMETERS, from: rangeParameters('`receivedAt`').from }
 
-/** How the items of a feed are chosen and shown. */
+/** How the items of a feed are selected and shown. */
 type Shown<Event, Query> = {
   readonly feed: Feed<Event>
   readonly timeOf: (event: Event) => number
@@ -168,7 +168,7 @@ function answering<
     succeed(ctx, pageView(page))
   }
 
-  /** @throws {ApiError} 400 for a text that is no mark of this feed. */
+  /** @throws {ApiError} 400 for a text that is not a mark of this feed. */
   async function markOf(after: string | undefined, from: number | undefined): Promise<string> {
     if (after === undefined) return feed.markAt(from ?? 'start')
     if (after === 'start' || after === 'end') return feed.markAt(after)

@@ -8,10 +8,12 @@ import type { Caller } from '../http/caller.ts'
 import { visibleDevices } from './selection-rules.ts'
 
 const READ_AT_ONCE = 50
-/** Few enough to write in a turn. */
+/** Few enough to write in one event-loop turn. */
 const BYTES_AT_ONCE = 512 * 1024
 
-/** RFC 7946: a collection of features, a circle as a point with a radius, as the import takes it. */
+/**
+ * RFC 7946: a collection of features. A circle is a point with a radius, which the import accepts.
+ */
 export const GEOFENCE_FEATURES: JsonSchema = {
   title: 'GeofenceFeatures',
   type: 'object',
@@ -48,7 +50,10 @@ export const GEOFENCE_FEATURES: JsonSchema = {
   additionalProperties: false,
 }
 
-/** All geofences of the account as one file, at the caller's pace. The first are read before this returns. */
+/**
+ * All geofences of the account as one file, at the caller's pace. The first part is read before
+ * this returns.
+ */
 export async function exportGeofences(
   ctx: AdminContext,
   caller: Caller,
@@ -95,7 +100,7 @@ function featureOf(geofence: Geofence, caller: Caller) {
   return {
     type: 'Feature',
     geometry: isCircle ? { type: 'Point', coordinates: [shape.longitude, shape.latitude] } : shape,
-    // A property called like a field of the geofence gives way.
+    // A property with the name of a geofence field is dropped.
     properties: { ...properties, ...own },
   }
 }

@@ -119,7 +119,7 @@ export const GEOFENCE_FIELDS = {
 export const NEW_GEOFENCE = rulesOf(GEOFENCE_FIELDS, 'created')
 export type GeofenceInput = InputOf<typeof NEW_GEOFENCE>
 
-/** `adoption`: of its account; absent: not asked for. */
+/** `adoption`: the account's; absent: not requested. */
 export type ShownGeofence = Geofence & { readonly adoption?: Adoption | undefined }
 
 function adoptingOf({ enabled, inForceSince, adoption }: ShownGeofence) {
@@ -135,7 +135,7 @@ function briefShape(shape: GeofenceShape): object {
   return { type: shape.type, vertices: verticesOf(shape) }
 }
 
-/** The properties of a geofence, or what is wrong with them. */
+/** The properties of a geofence, or their faults. */
 export function parseProperties(
   value: unknown,
   field: string,
@@ -181,7 +181,7 @@ export function refusedMessage(refused: GeofenceRefused): string {
   }
 }
 
-/** @throws {ApiError} 409 for an external id that is taken, 400 for too many. */
+/** @throws {ApiError} 409 for an external id already in use, 400 for too many geofences. */
 export function requireStored(outcome: Geofence | GeofenceRefused): Geofence {
   if (typeof outcome === 'object') return outcome
   const message = refusedMessage(outcome)

@@ -17,7 +17,7 @@ import { choice, type InputOf } from '../http/rule.ts'
 import { exportGeofences, GEOFENCE_FEATURES } from './export-geofences.ts'
 import { requireStored, GEOFENCE_FIELDS, type ShownGeofence } from './geofence-rules.ts'
 
-/** A thousand vertices of twenty digits are far less. */
+/** Far more than a thousand vertices of twenty digits. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
 
 const NAMED_AT_ONCE = 1_000

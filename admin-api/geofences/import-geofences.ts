@@ -46,7 +46,9 @@ type Read =
   | { readonly content: GeofenceInput; readonly leftOut: readonly string[] }
   | { readonly faults: readonly Fault[] }
 
-/** Makes geofences from a GeoJSON file; a faulty feature does not keep the others out. */
+/**
+ * Creates geofences from a GeoJSON file; a faulty feature does not prevent the import of others.
+ */
 export function importGeofencesRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
   async function importAll(
     ctx: AdminContext,
@@ -104,10 +106,13 @@ export function importGeofencesRoute({ store, clock }: { store: Store; clock: Cl
   })
 }
 
-/** Properties with a meaning; the others become the geofence's own, as texts. */
+/** Properties with a meaning; other properties become the geofence's own, as texts. */
 const KNOWN = ['name', 'externalId', 'deviceIds', 'labels', 'confirmSeconds', 'enabled'] as const
 
-/** Other programs write much more about a feature than a geofence has: what does not fit is left out, and named. */
+/**
+ * Other programs write much more about a feature than a geofence can hold: the excess is left out,
+ * and reported.
+ */
 function readFeature(feature: unknown, { index, now }: { index: number; now: number }): Read {
   const field = `features[${index}]`
   const { type, id, geometry, properties } = isJsonObject(feature) ? feature : {}
@@ -142,7 +147,7 @@ function readFeature(feature: unknown, { index, now }: { index: number; now: num
   }
 }
 
-/** The first ones that a geofence can have, as texts. */
+/** The first properties that a geofence can have, as texts. */
 function fittingProperties(properties: readonly (readonly [name: string, value: unknown])[]) {
   const fitting: [name: string, text: unknown][] = []
   const leftOut: string[] = []
@@ -160,12 +165,12 @@ function circleOf({ coordinates }: Readonly<Record<string, unknown>>, radius: un
   return { type: 'circle', latitude, longitude, radius }
 }
 
-/** Without the members that other programs add. */
+/** Without the members added by other programs. */
 function shapeOf({ type, coordinates }: Readonly<Record<string, unknown>>) {
   return { type, coordinates }
 }
 
-/** Lists and objects are no texts. */
+/** Lists and objects are not texts. */
 function textOf(value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 }

@@ -21,7 +21,7 @@ import { BODY_LIMIT_BYTES, EXAMPLE_GEOFENCE, geofenceResource } from './geofence
 
 const REPLACED = { ...NEW_GEOFENCE, revision: SEEN_REVISION }
 
-/** Creates or replaces a geofence that another system knows by an id of its own. */
+/** Creates or replaces a geofence identified by another system's id. */
 export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
   const geofences = geofenceResource({ store, clock })
 
@@ -47,7 +47,7 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
         before === undefined
           ? (await store.createGeofences([{ ...content, id, accountId, createdAt: at }]))[0]
           : await store.changeGeofence({ accountId, id, changedAt: at, next })
-      // Another call has made it, or deleted it, meanwhile.
+      // Another call has created or deleted it in the meantime.
       if (outcome === undefined || outcome === 'external id taken') continue
       const geofence = requireStored(outcome)
       if (geofence.revision !== before?.revision) {
@@ -78,7 +78,7 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
   })
 }
 
-/** @throws {ApiError} 400 for one that is malformed, or another in the body. */
+/** @throws {ApiError} 400 if it is malformed, or differs from that in the body. */
 function externalIdIn(ctx: AdminContext, body: GeofenceInput, now: number): string {
   const externalId = pathParameter(ctx, 'externalId')
   const checked = NEW_GEOFENCE.externalId.check(externalId, { field: 'externalId', now })

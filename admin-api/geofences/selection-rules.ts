@@ -11,7 +11,7 @@ const MOST_LABELS = 100
 const DEVICES_EXPECTED = `deviceIds must be a list of 1 to ${MOST_DEVICES} different deviceIds`
 const LABELS_EXPECTED = `labels must be a list of 1 to ${MOST_LABELS} different labels`
 
-/** The devices that a definition is about. */
+/** The devices that a definition applies to. */
 export const SELECTION_FIELDS = {
   deviceIds: optional(
     list(
@@ -41,7 +41,7 @@ export const SELECTION_FIELDS = {
   ),
 }
 
-/** To a key that is bound to devices, others do not exist. */
+/** For a key bound to devices, other devices do not exist. */
 export function visibleDevices({ deviceIds }: DeviceSelection, caller: Caller) {
   const visible = deviceList(caller)
   return deviceIds?.filter((deviceId) => isListed(visible, deviceId))

@@ -13,8 +13,8 @@ export type AccessCheck = (ctx: AdminContext, letIn: Caller) => Promise<boolean>
 const REMEMBERED = 10_000
 
 /**
- * Repeats the request's authorization without side effects: a stream keeps no session alive and
- * does not count as use of a key. Readers with the same secret share answers up to `sharedMs` old.
+ * Repeats the request's authorization without side effects: a stream does not extend a session and
+ * does not count as use of a key. Readers with the same secret share results up to `sharedMs` old.
  * An unavailable store ends no stream.
  */
 export function accessCheck({
@@ -53,7 +53,7 @@ export function accessCheck({
     }
   }
 
-  /** The access that the secret gives now, if any. */
+  /** The access that the secret grants now, if any. */
   async function readableNow(ctx: AdminContext): Promise<string | undefined> {
     try {
       return readable(await identifyCaller(ctx, { store: looking, clock, logger }))

@@ -15,16 +15,20 @@ export type { JsonSchema }
 export type Input<Query extends object = InputOf<Rules>, Body extends object = InputOf<Rules>> = {
   readonly query: Query
   readonly body: Body
-  /** Ends the caller's turn (`caller-limits.ts`) before the answer: the call waits now, and counts as a stream. */
+  /**
+   * Ends the caller's turn (`caller-limits.ts`) before the response: from now on the call only
+   * waits, and counts as a stream.
+   */
   readonly endTurn: () => void
 }
 
 /**
- * One call of the admin API: its description, input, answers, and required access. The OpenAPI
- * document is generated from it. `viewer`, `dispatcher` and `admin` are the least role of an operator; `platform` is an
- * operator with access to every account; an API key needs the scope `admin`, or `scope` where the
- * call names a narrower one. `session`, `dispatcher session`, `admin session` and `platform` are for operators only: a
- * leaked key must not create sign-ins that outlive it. `share` is for the token of a share alone.
+ * One call of the admin API: its description, input, responses, and required access. The OpenAPI
+ * document is generated from it. `viewer`, `dispatcher` and `admin` are the minimum role of an
+ * operator; `platform` is an operator with access to every account; an API key needs the scope
+ * `admin`, or `scope` where the call names a narrower one. `session`, `dispatcher session`, `admin
+ * session` and `platform` are for operators only: a leaked key must not create sign-ins that
+ * outlive it. `share` is only for the token of a share.
  */
 export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -42,7 +46,7 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
   readonly bodyExample?: object
   /** If set, a request without a body counts as one with an empty object. */
   readonly bodyMayBeAbsent?: true
-  /** If set, the body may have fields that say nothing here. */
+  /** If set, the body may have fields that are ignored. */
   readonly bodyOthersIgnored?: true
   /** Absent: 16 KiB. */
   readonly bodyLimitBytes?: number
@@ -51,10 +55,10 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
     readonly status?: 201 | 202
     /** Schema of the envelope's data; absent: null. */
     readonly data?: JsonSchema
-    /** Answers outside the envelope, by media type. */
+    /** Responses outside the envelope, by media type. */
     readonly content?: { readonly [mediaType: string]: JsonSchema }
   }
-  /** The answer may be compressed. Never for answers with secrets: see `compressAnswer`. */
+  /** The response may be compressed. Never for responses with secrets: see `compressAnswer`. */
   readonly compressed?: true
   /** In addition to those implied by the call's access and input. */
   readonly errors?: readonly ErrorIdentifier[]
@@ -118,7 +122,7 @@ export function pathParameter(ctx: AdminContext, field: string, place = 0): stri
   }
 }
 
-/** Does `work` once the answer has been sent or the client has disconnected. */
+/** Runs `work` once the response has been sent or the client has disconnected. */
 export function onceAnswered({ res }: AdminContext, work: () => void): void {
   if (res.destroyed) work()
   else res.once('close', work)

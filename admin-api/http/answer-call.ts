@@ -28,14 +28,14 @@ export type CallDependencies = {
   readonly limits: CallerLimits
   readonly lookUp: LookUp
   readonly identifyShare: (ctx: AdminContext) => Promise<ShareCaller>
-  /** Throws while calls, except those of a session, must not be answered yet. */
+  /** Throws while calls other than those about a session must not be served yet. */
   readonly mayRead: () => void
   readonly writeLateEntries: () => Promise<void>
 }
 
 /** A call whose caller is known. */
 type Identified = {
-  /** Identifies the caller to the limits. */
+  /** Identifies the caller for the limits. */
   readonly limitedAs: LimitedCaller
   /** Checks the caller's rights, then reads the input and handles the call. */
   readonly serve: (endTurn: () => void) => Promise<void>
@@ -99,7 +99,7 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
   ): Promise<Identified> {
     const caller = await identifyCaller(ctx, deps)
     const actor = actorId(caller)
-    // Signing in and out, and the page's own look at its session, wait for no others.
+    // Signing in and out, and the page's own session check, do not wait for other calls.
     const limitedAs = { party: isOfSession ? actor : caller.accountId, caller: actor }
     return { limitedAs, serve: (endTurn) => serve(ctx, route, caller, endTurn) }
   }

@@ -3,24 +3,28 @@ import { successEnvelope } from '../../runtime/http/http.ts'
 import { ownTurn } from '../../runtime/end-of-turn.ts'
 import type { AdminContext } from './admin-route.ts'
 
-/** An answer with one long list among its members. */
+/** A response with one long list among its members. */
 type Parts = {
   /** The name of the list. */
   readonly name: string
   readonly parts: AsyncGenerator<readonly unknown[], void>
-  /** The members that are known before the list is read, and those only after it. */
+  /** The members known before the list is read, and those known only afterwards. */
   readonly before?: object
   readonly after?: () => object
 }
 
-/** Written in one turn, a fraction of a millisecond: an item may have a thousand vertices, or devices. */
+/**
+ * Items written in one event-loop turn, a fraction of a millisecond: an item may have a thousand
+ * vertices, or devices.
+ */
 const PIECE_CHARACTERS = 64 * 1024
 
 /**
- * Answers with a list that is read part by part. A long list is written at the caller's pace: two pieces of it
- * are in memory at a time, accounts take turns after each, and reading ends when the caller
- * disconnects. The first pieces are read before this returns, so an unavailable store is a 503; a later
- * failure cuts the connection, so that callers cannot mistake a partial list for a complete one.
+ * Responds with a list that is read part by part. A long list is written at the caller's pace: two
+ * parts of it are in memory at a time, accounts take turns after each, and reading ends when the
+ * caller disconnects. The first parts are read before this returns, so an unavailable store is a
+ * 503; a later failure cuts the connection, so that callers cannot mistake a partial list for a
+ * complete one.
  */
 export async function answerInParts(
   ctx: AdminContext,
@@ -45,7 +49,7 @@ export async function answerInParts(
         if (piece.length < PIECE_CHARACTERS) continue
         yield piece
         piece = ''
-        // Otherwise a caller with many fast calls would keep all others waiting until their end.
+        // Otherwise a caller with many fast calls would block all others until they end.
         await ownTurn(ctx.state.party)
       }
     }

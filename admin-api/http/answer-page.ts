@@ -20,7 +20,7 @@ export function pageOf(items: JsonSchema): JsonSchema {
   )
 }
 
-/** How a list shows its items, and the place of each. */
+/** How a list shows its items, and each item's cursor. */
 type Shown<Item> = {
   readonly list: List
   readonly items: readonly Item[]
@@ -29,8 +29,8 @@ type Shown<Item> = {
 }
 
 /**
- * Answers one page of a list. `items` holds one more than `limit` if there are more, so that the
- * last page is marked as such; `hasMore` says so of a page that ends early.
+ * Sends one page of a list. `items` holds one more than `limit` if there are more, so that the last
+ * page is recognised; `hasMore` says so for a page that ends early.
  */
 export async function answerPage<Item>(
   ctx: AdminContext,
@@ -52,12 +52,14 @@ export async function answerPage<Item>(
   })
 }
 
-/** A page read from the store ends after the item with which it has this size: items may be large. */
+/**
+ * A page read from the store ends after the item that brings it to this size: items may be large.
+ */
 const PAGE_BYTES = 1024 * 1024
 
 /**
- * Answers a page of a list in the caller's account, after the last item seen. Of large items it holds fewer than
- * `limit`.
+ * Sends a page of a list in the caller's account, after the last item seen. If items are large it
+ * has fewer than `limit`.
  */
 export function listById<Item extends PlaceByAge>({
   name,

@@ -3,11 +3,13 @@ import { ReadingClient } from '../../runtime/http/reading-client.ts'
 import type { AdminContext } from './admin-route.ts'
 import { compressTexts, takesGzip } from './compress.ts'
 
-/** After an answer ends, the client has this long to take the rest before the connection is cut. */
+/**
+ * After a response ends, the client has this long to read the rest before the connection is cut.
+ */
 const CUT_AFTER_MS = 500
 
 /**
- * Answers with frames, each rendered only when the client has taken the previous ones. Ends with
+ * Responds with frames, each rendered only when the client has read the previous ones. Ends with
  * them, or shortly after `signal` is aborted. Returns a function that resolves with the number of
  * milliseconds for which the client has read nothing while data waits for it.
  */

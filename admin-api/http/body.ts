@@ -18,15 +18,15 @@ const USUAL_LIMIT_BYTES = 16 * 1024
 /** A feature of a GeoJSON file has ten. */
 const MOST_NESTED = 64
 
-// Passed on as bytes, not text: a decoder would turn invalid UTF-8 into U+FFFD, and so one device's
-// id into another's. raw-body does not decode when `encoding` is empty.
+// Passed on as bytes, not text: a decoder would turn invalid UTF-8 into U+FFFD, and so turn one
+// device's id into another's. raw-body does not decode when `encoding` is empty.
 const bytesOnly = (limitBytes: number) => ({
   enableTypes: ['text'],
   extendTypes: { text: ['json', '+json'] },
   encoding: '',
   textLimit: String(limitBytes),
   onerror(error: Error, ctx: AdminContext) {
-    // Closing a connection with unread bytes resets it, which loses the answer.
+    // Closing a connection with unread bytes resets it, which loses the response.
     ctx.req.resume()
     throw bodyError(error, limitBytes)
   },
@@ -65,7 +65,7 @@ export async function readJsonFields<Fields extends Rules>(
     return { field, message: `${field} is not a field of this call: it takes ${known.join(', ')}` }
   })
   const input = inputOf(fields, { read: (field) => body.get(field), now, faults })
-  // To write it as JSON again would use up the stack.
+  // Serialising it again would exhaust the stack.
   if (isNestedDeeper(json, MOST_NESTED)) {
     throw bodyFault(`the body must have at most ${MOST_NESTED} lists and objects within each other`)
   }
@@ -87,7 +87,7 @@ async function readJsonObject(
   if (!/^(identity)?$/i.test(ctx.get('content-encoding'))) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
   }
-  // The parser takes a length of 2³² and more for a small one.
+  // The parser reads a length of 2³² or more as a small one.
   if (Number(ctx.get('content-length')) > limitBytes) throw tooLargeBody(limitBytes)
   await bodyParser(bytesOnly(limitBytes))(ctx, () => Promise.resolve())
   const bytes: unknown = ctx.request.body

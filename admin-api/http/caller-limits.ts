@@ -9,10 +9,10 @@ import { Slots, type GiveBack, type SlotLimits } from '../../runtime/limits/slot
 
 const AT_ONCE = 8
 const AT_ONCE_EACH = 6
-/** The limits of an account, whose members are its callers. */
+/** The limits of an account, whose callers share them. */
 const LIMITS: SlotLimits = {
   most: AT_ONCE,
-  // The others find room beside a caller with many calls, or with files that it reads slowly.
+  // Leaves room for other callers beside one with many calls, or with files that it reads slowly.
   mostEach: AT_ONCE_EACH,
   waiting: 128,
   waitsMs: 10_000,
@@ -21,18 +21,21 @@ const LIMITS: SlotLimits = {
       `at most ${AT_ONCE} calls of an account are worked on at a time, ${AT_ONCE_EACH} of one caller, please try again later`,
     ),
 }
-/** The limits of one caller: 8 calls under way, worked on or next in turn, and 32 more. */
+/** The limits of one caller: 8 concurrent calls, processed or next in turn, and 32 more waiting. */
 const CALLS_EACH = 40
 
 /** The caller: a key or an operator. */
 export type LimitedCaller = {
-  /** Whose calls are limited together: those of an account, whatever its number of keys and operators. */
+  /** Whose calls are limited together: an account's, whatever its number of keys and operators. */
   readonly party: string
   /** The key, operator or client address. */
   readonly caller: string
 }
 
-/** Limits the concurrent calls of each account, and each caller's call rate, so that nobody holds up the others. */
+/**
+ * Limits the concurrent calls of each account, and each caller's call rate, so that no caller
+ * blocks others.
+ */
 export type CallerLimits = {
   /**
    * Begins a call; the returned function ends it.
@@ -44,7 +47,7 @@ export type CallerLimits = {
 
 export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLimits {
   const rate = callRate(calls, 'calls')
-  /** The slots of each party with calls under way: without calls it takes no memory. */
+  /** The slots of each party with running calls: a party without calls takes no memory. */
   const busy = new Map<string, Slots>()
 
   return {
@@ -70,7 +73,7 @@ type CallRate = {
   count(callerId: string): Promise<void>
 }
 
-/** `of`: the calls that are counted, in the plural. */
+/** `of`: what is counted, in the plural. */
 export function callRate(limit: RateLimit | 'off', of: string): CallRate {
   const counted = countedLimit(limit, { kind: 'calls', openCounters })
   if (counted === undefined) return { count: async () => undefined }

@@ -47,13 +47,13 @@ export type CallerStore = Pick<
   'findGrant' | 'touchKeys' | 'findSession' | 'touchSession' | 'deleteSession'
 >
 
-/** How often a key's or session's use is recorded: a poller must not cause a write each time. */
+/** How often a key's or session's use is recorded: polling must not cause a write each time. */
 const NOTED_EVERY_MS = 60_000
 
 /**
- * Identifies the caller by `Authorization: Bearer`, else by the session cookie. Every invalid key
- * or session gets the same 401; a valid key of a suspended account gets 403, its sessions end.
- * `lookUp`: see `limitedLookUps`; absent: without a limit.
+ * Identifies the caller by `Authorization: Bearer`, otherwise by the session cookie. Every invalid
+ * key or session gets the same 401; a valid key of a suspended account gets 403, and the account's
+ * sessions end. `lookUp`: see `limitedLookUps`; absent: without a limit.
  */
 export async function identifyCaller(
   ctx: HttpContext<HttpState>,

@@ -5,9 +5,9 @@ import type { AdminContext } from './admin-route.ts'
 
 const compressed = promisify(gzip)
 
-/** Smaller answers are not worth compressing. */
+/** Smaller responses are not worth compressing. */
 const LEAST_BYTES = 1_024
-/** Little memory for each of a thousand streams; lists gain nothing from higher values either. */
+/** Saves memory for a thousand streams; higher values do not help lists either. */
 const STREAM = { level: 4, windowBits: 13, memLevel: 6 } as const
 
 /** Whether the client accepts gzip (RFC 9110, section 12.5.3). */
@@ -17,8 +17,8 @@ export function takesGzip(ctx: AdminContext): boolean {
 }
 
 /**
- * Compresses an answer if the client accepts that. Only for answers without secrets: the compressed
- * length would reveal their content (BREACH).
+ * Compresses a response if the client accepts that. Only for responses without secrets: the
+ * compressed length would reveal their content (BREACH).
  */
 export async function compressAnswer(ctx: AdminContext): Promise<void> {
   if (!takesGzip(ctx) || ctx.method === 'HEAD') return
@@ -37,7 +37,7 @@ export async function compressAnswer(ctx: AdminContext): Promise<void> {
 
 /** A long list that is written as it is read. */
 function compressList(ctx: AdminContext, list: Readable): void {
-  // An error of the list cuts the connection.
+  // An error while reading the list cuts the connection.
   ctx.body = pipeline(list, createGzip({ level: 4 }), () => undefined)
   ctx.set({ 'Content-Type': 'application/json; charset=utf-8', 'Content-Encoding': 'gzip' })
 }

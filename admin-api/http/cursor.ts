@@ -14,19 +14,19 @@ type Shapes = {
   readonly number: number
   readonly 'number or none': number | null
 }
-/** A place in a list. */
+/** A position in a list. */
 export type CursorKey = readonly (string | number | null)[]
 
 type Shaped<S extends readonly (keyof Shapes)[]> = { [I in keyof S]: Shapes[S[I]] }
 
-/** The place after the last item of a page, opaque to callers. */
+/** Encodes the position after the last item of a page, opaque to callers. */
 export function writeCursor(list: List, place: CursorKey): string {
   const text = JSON.stringify(place)
   return `${Buffer.from(text).toString('base64url')}.${checksum(text, list)}`
 }
 
 /**
- * The place in a cursor, as values of the given shapes; undefined without a cursor.
+ * Decodes the position in a cursor, as values of the given shapes; undefined without a cursor.
  * @throws {ApiError} 400 for a cursor that is damaged or belongs to another list.
  */
 export function readCursor<const S extends readonly (keyof Shapes)[]>(
@@ -37,7 +37,7 @@ export function readCursor<const S extends readonly (keyof Shapes)[]>(
   if (cursor === undefined) return undefined
   const [encoded = ''] = cursor.split('.')
   const place = parsePlace(Buffer.from(encoded, 'base64url').toString())
-  // The checksum detects mistakes, not forgery, so the place is validated like any input.
+  // The checksum detects mistakes, not forgery, so the position is validated like any input.
   const fits =
     place.length === shapes.length && shapes.every((shape, index) => FITS[shape](place[index]))
   if (!fits || writeCursor(list, place) !== cursor) throw badCursor()

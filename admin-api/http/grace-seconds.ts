@@ -3,7 +3,7 @@ import { wholeNumber } from './rule.ts'
 const DAY_SECONDS = 24 * 60 * 60
 const LONGEST_GRACE_SECONDS = 30 * DAY_SECONDS
 
-/** The body of a call that replaces a secret: for how long the old one still counts. */
+/** The body of a call that replaces a secret: how long the old one remains valid. */
 export const GRACE = {
   graceSeconds: wholeNumber({
     min: 0,

@@ -12,7 +12,7 @@ export type LookUp = <Found>(
   find: () => Promise<Found | undefined>,
 ) => Promise<Found | undefined>
 
-/** @param lacking names the invalid secret in the answer. */
+/** @param lacking names the invalid secret in the error. */
 export function limitedLookUps(options: { limit: RateLimit | 'off'; lacking: string }): LookUp {
   const good = new GoodSecrets()
   const failures = new AuthFailures({ ...options, openCounters: memoryRateCounters, good })

@@ -5,7 +5,7 @@ import type { AdminContext } from './admin-route.ts'
 import { inputOf, parsed, text, type InputOf, type Rules } from './rule.ts'
 
 /**
- * Reads the query parameters of a call; each but a list may appear at most once.
+ * Reads the query parameters of a call; each except lists may appear only once.
  *
  * @throws {ApiError} 400 naming every parameter that is unknown, repeated or malformed.
  */
@@ -91,11 +91,11 @@ export function requireRange({ from, to }: Range): void {
   throw invalidParams([{ field: 'from', message: 'from must not be after to' }])
 }
 
-/** The days between `from` and `to` up to which a call reads all records between. */
+/** Maximum number of days between `from` and `to` for a call that reads all records in between. */
 export const MOST_DAYS = 400
 export const LONGEST_RANGE_MS = MOST_DAYS * 24 * 60 * 60 * 1_000
 
-/** @throws {ApiError} 400 for a range that is too long to be read as a whole. */
+/** @throws {ApiError} 400 for a range too long to be read as a whole. */
 export function requireShortRange({ from, to }: Required<Range>): void {
   requireRange({ from, to })
   if (to - from <= LONGEST_RANGE_MS) return

@@ -9,7 +9,7 @@ import type { AdminContext } from './admin-route.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * Records an action and its actor in the audit. A call that changes something answers only after
+ * Records an action and its actor in the audit. A call that changes something responds only after
  * this, so a confirmed change is always in the audit. `details` is the new values, never a secret;
  * `accountId` is the account of the changed object, by default the caller's own. The audit of
  * another account names the platform as the actor, without the person or address.
@@ -52,8 +52,8 @@ function actorOf(caller: Caller): AuditEntry['actor'] {
 const TRY_AGAIN_MS = 1_000
 
 /**
- * Keeps entries of changes that were made while the audit could not be written, and writes them as
- * soon as it can be: a caller that repeats such a change only learns that it is already done.
+ * Stores entries of changes that were made while the audit could not be written, and writes them as
+ * soon as possible: a caller that repeats such a change only learns that it is already done.
  */
 export function lateEntries(
   audit: Pick<Audit, 'appendAudit'>,
@@ -72,7 +72,9 @@ export function lateEntries(
     }
   }
 
-  /** The caller may repeat the change at another process, so this one must retry without it. */
+  /**
+   * The caller may repeat the change through another process, so this one must retry on its own.
+   */
   async function tryAgain(): Promise<void> {
     if (trying) return
     trying = true
@@ -101,7 +103,7 @@ export function lateEntries(
   }
 }
 
-/** The word of the audit for a kind of things. */
+/** The audit's word for a kind of things. */
 export type ResourceKind = AuditEntry['subject']['kind']
 
 type Lives = { readonly lives?: ReadonlyMap<string, string | undefined> }
@@ -141,6 +143,6 @@ export function resourceAudit(
   return { livesOf, record }
 }
 
-/** `rule.changed`: the kind, and what happened to it. */
+/** `rule.changed`: the kind, and the action. */
 type ResourceAction = `${ResourceKind}.${string}`
 type Details = Readonly<Record<string, unknown>>

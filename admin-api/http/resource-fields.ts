@@ -3,37 +3,43 @@ import type { Caller } from './caller.ts'
 import { wholeNumber, type InputOf, type Rule, type Rules } from './rule.ts'
 import { isoTime, TIME } from './views.ts'
 
-/** The value of a field as a caller sees it now; undefined: there is none. */
+/** The field's current value as a caller sees it; undefined if there is none. */
 type View<Item> = (item: Item, caller: Caller, now: number) => unknown
 
 type Shown<Item> = {
-  /** The schema in answers. Without it the field is in none; times are numbers in items and texts in answers. */
+  /**
+   * The schema in responses; absent: the field is in none. Times are numbers in items and texts in
+   * responses.
+   */
   readonly shown?: JsonSchema
-  /** Absent: the value that the item has. */
+  /** Absent: the item's value is used. */
   readonly view?: View<Item>
-  /** Answers leave it out where it has no value; otherwise it is null there. */
+  /** Responses omit it if it has no value; otherwise it is null there. */
   readonly isOptional?: boolean
-  /** Shown only in the answer to the call that made it, whose item has it. */
+  /** Only in the response to the creating call, whose item has it. */
   readonly isSecret?: boolean
-  /** The value in the audit, in place of the one that the item has. */
+  /** The value in the audit, instead of the item's. */
   readonly audited?: (item: Item) => unknown
 }
 
-/** A field of a resource: the values that calls may set it to, and how answers and the audit show it. */
+/**
+ * A field of a resource: the values that calls may set it to, and how responses and the audit show
+ * it.
+ */
 export type ResourceField<Item> = Shown<Item> & {
   readonly created?: Rule<unknown>
   readonly changed?: Rule<unknown>
 }
 
-/** The fields of a resource, in the order of its answers. */
+/** The fields of a resource, in the order of its responses. */
 export type ResourceFields<Item> = { readonly [name: string]: ResourceField<Item> }
 
-/** A field that every new one must have. Answers show the type of its rule, without bounds. */
+/** A field that must be set on creation. Responses show the type of its rule, without bounds. */
 export function required<Made, Item = unknown>(rule: Rule<Made>, shown: Shown<Item> = {}) {
   return { shown: typeOf(rule), created: rule.required(), changed: rule, ...shown }
 }
 
-/** A field that may be left out, and that `null` takes away. */
+/** A field that may be omitted, and that `null` removes. */
 export function optional<Made, Item = unknown>(rule: Rule<Made>, shown: Shown<Item> = {}) {
   const rules = { created: rule.nullIsAbsence(), changed: rule.orNull() }
   return { shown: typeOf(rule), ...rules, isOptional: true, ...shown }
@@ -46,7 +52,7 @@ export function withDefault<Made>(rule: Rule<Made>, value: DefaultOf<Made>) {
 
 type DefaultOf<Made> = Exclude<Made, undefined> & (string | number | boolean)
 
-/** A field that no call sets. */
+/** A field that no call can set. */
 export function readOnly<Item = unknown>(schema: JsonSchema, shown: Shown<Item> = {}) {
   return { shown: schema, ...shown }
 }
@@ -62,7 +68,7 @@ export const SEEN_REVISION = wholeNumber({
   'The one that the change is based on: 409 if it is no longer current, and `details` name the fields that changed since. Absent: the change is made anyhow',
 )
 
-/** The last fields of what has versions. */
+/** The last fields of a versioned resource. */
 export const VERSION_FIELDS = {
   revision: {
     ...readOnly({ type: 'integer', description: 'Grows with every change' }),
@@ -90,7 +96,7 @@ type RulesOf<F, C extends Call> = {
   ]: F[Name] extends { readonly [_ in C]: infer R } ? R : never
 }
 
-/** The parsed body of a call that creates or changes one. */
+/** The parsed body of a call that creates or changes a resource. */
 export type BodyOf<F, C extends Call> =
   RulesOf<F, C> extends infer R extends Rules ? InputOf<R> : never
 
@@ -105,7 +111,7 @@ export function rulesOf<F extends ResourceFields<never>, C extends Call>(
   return Object.fromEntries(rules) as unknown as RulesOf<F, C>
 }
 
-/** The schema of an answer. `title` names it, with `secrets` for the answer that shows those. */
+/** The schema of a response. `title` names it, and `secrets` the response that includes them. */
 export function schemaOf(
   fields: ResourceFields<never>,
   { title, secrets = false }: { readonly title: string; readonly secrets?: boolean },
@@ -120,7 +126,7 @@ export function schemaOf(
   return objectOf(properties, { title, optional })
 }
 
-/** An item as an answer shows it. */
+/** An item as a response shows it. */
 export function viewOf<Item extends object>(
   fields: ResourceFields<Item>,
   item: Item,
@@ -157,7 +163,7 @@ function written(shown: JsonSchema | undefined, value: unknown): unknown {
   return shown?.['format'] === 'date-time' && typeof value === 'number' ? isoTime(value) : value
 }
 
-/** The content with these fields changed; `null` takes one away. */
+/** The content with these fields changed; `null` removes a field. */
 export function withChange<Content extends object>(before: Content, change: object): Content {
   const changed = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null)
   return Object.fromEntries(changed) as Content

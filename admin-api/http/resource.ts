@@ -31,7 +31,7 @@ import type { InputOf, Rules } from './rule.ts'
 
 export type InAccount = { readonly accountId: string; readonly id: string }
 
-/** The parts of a call that do not follow from the resource. */
+/** The parts of a call that the resource does not determine. */
 type Call = Pick<AdminRoute, 'summary'> &
   Partial<Pick<AdminRoute, 'description' | 'bodyExample' | 'compressed' | 'errors'>>
 
@@ -47,8 +47,9 @@ type Stored = {
 }
 
 /**
- * Makes the calls on a kind of things of an account, such as its rules: they are listed, made, shown, changed and
- * removed in the same way, and each change is in the audit. What differs is passed to each call.
+ * Creates the calls on an account's things of one kind, such as its rules: all kinds are listed,
+ * created, read, changed and deleted in the same way, and each change is in the audit. Differences
+ * are passed to each call.
  */
 export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   kind,
@@ -61,13 +62,13 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   store,
   clock,
 }: {
-  /** As errors, schemas and the audit call one; the path is its plural. */
+  /** The singular used in errors, schemas and the audit; the path is the plural. */
   readonly kind: ResourceKind
   readonly fields: F
   readonly find: (query: InAccount) => Promise<Item | undefined>
   readonly reads: Access
   readonly writes: Access
-  /** Erasing a device removes its name from the audit of a list `deviceIds`. */
+  /** Erasing a device removes its name from a list `deviceIds` in the audit. */
   readonly namesDevices?: boolean
   readonly bodyLimitBytes?: number
   readonly store: Pick<Store, 'livesOf' | 'appendAudit'>
@@ -90,7 +91,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
     return viewOf(fields, item, { caller, now: clock.now() })
   }
 
-  /** The values that a new one was given, for the audit. */
+  /** The values that a new item was given, for the audit. */
   function details(item: Item) {
     return detailsOf(fields, item, Object.keys(created))
   }
@@ -102,7 +103,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   }
 
   /**
-   * The one in the path.
+   * Finds the item in the path.
    * @throws {ApiError} 404
    */
   async function findOne(ctx: AdminContext, caller: Caller): Promise<Item> {
@@ -136,7 +137,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
       })
     },
 
-    /** `make` stores a new one, and returns it with its secrets. */
+    /** `make` stores a new item, and returns it with its secrets. */
     create({
       make,
       message,
@@ -172,7 +173,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
       })
     },
 
-    /** `complete` adds what is read only for this answer. */
+    /** `complete` adds what is read only for this response. */
     show({ complete, ...call }: Call & { readonly complete?: (item: Item) => Promise<Item> }) {
       return route({
         method: 'GET',
@@ -188,8 +189,9 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
     },
 
     /**
-     * `change` stores the changed one and returns it; undefined: it is gone meanwhile. It calls `requireSeen` with what
-     * it is about to replace, which throws a 409 if the caller has seen another revision.
+     * `change` stores the changed item and returns it; undefined: it no longer exists. It calls
+     * `requireSeen` with the item it is about to replace, which throws a 409 if the caller has seen
+     * another revision.
      */
     change({
       change,
@@ -234,7 +236,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
       })
     },
 
-    /** `remove` returns the one that is gone; undefined: there was none. */
+    /** `remove` returns the deleted item; undefined: there was none. */
     remove({
       remove,
       ...call

@@ -4,15 +4,18 @@ import type { Scope } from '../../store/keys.ts'
 import { ROLES, type Role } from '../../store/operators.ts'
 import type { Caller, OperatorCaller } from './caller.ts'
 
-/** The right that a caller needs: at least this role, or as a key the scope `admin` or this one. */
+/**
+ * The right that a caller needs: an operator at least this role, a key the scope `admin` or this
+ * scope.
+ */
 type Needed = {
   readonly needs: Role
   readonly scope?: Scope
-  /** The purpose, in the error; by default the call. */
+  /** The purpose, for the error; by default the call. */
   readonly what?: string
 }
 
-/** The roles that may do what needs at least this one. */
+/** The roles with at least this one's rights. */
 export function rolesFrom(needed: Role): readonly Role[] {
   return ROLES.slice(ROLES.indexOf(needed))
 }
@@ -31,7 +34,7 @@ export function requireRight(caller: Caller, { needs, scope, what }: Needed): vo
   throw insufficientScope(scope ?? 'admin')
 }
 
-/** @throws {ApiError} 403 that names the roles that may. */
+/** @throws {ApiError} 403 naming the roles that may. */
 export function requireRole(
   { operator: { role } }: OperatorCaller,
   needed: Role,
@@ -42,7 +45,7 @@ export function requireRole(
   throw new ApiError('FORBIDDEN', `${what} needs the role ${roles.join(' or ')}; yours is ${role}`)
 }
 
-/** An operator whose password was made for them does nothing else before choosing one. */
+/** An operator with a generated password must choose a new one before doing anything else. */
 export function requireOwnPassword({ operator }: OperatorCaller, path: string): void {
   if (operator.mustChangePassword !== true || /^\/session(\/|$)/.test(path)) return
   const message = 'choose your own password first: POST /api/v1/session/password'

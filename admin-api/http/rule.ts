@@ -40,7 +40,7 @@ export type InputOf<R extends Rules> = {
   readonly [Field in Exclude<keyof R, Optional<R>>]: MadeOf<R[Field]>
 } & { readonly [Field in Optional<R>]?: Exclude<MadeOf<R[Field]>, undefined> }
 
-/** Judges a value further, in ways that Joi cannot; its faults name parts of the value. */
+/** Checks a value further, in ways that Joi cannot; its faults name parts of the value. */
 type Refine = (
   value: unknown,
   field: string,
@@ -64,7 +64,7 @@ function rule<Made>(schema: Joi.Schema, refine?: Refine): Rule<Made> {
         return refine(made, field) as
           { readonly made: Made } | { readonly faults: readonly Fault[] }
       }
-      // Joi knows no more of such a value than that it is missing or null.
+      // All Joi knows about such a value is whether it is missing or null.
       const judged = refine?.(value, field)
       if (judged !== undefined && 'faults' in judged) return judged
       const faults = result.error.details.map(({ path, message }) => ({
@@ -134,7 +134,7 @@ export function text({
   readonly max: number
   readonly email?: boolean
   readonly fits?: (text: string) => boolean
-  /** Texts of the right form that are refused with a separate message. */
+  /** Texts of the right form that are rejected with their own message. */
   readonly refused?: { readonly is: (text: string) => boolean; readonly message: string }
 }): Rule<string | undefined> {
   const any = min > 1 ? Joi.string().min(min).max(max) : Joi.string().max(max)
@@ -183,7 +183,9 @@ export function numberBetween({ min, max, ...rest }: Range): Rule<number | undef
   return rule(worded(Joi.number().min(min).max(max), rest))
 }
 
-/** A list of items, distinct unless they `mayRepeat`, and at least one of them unless `min` says otherwise. */
+/**
+ * A list of items, distinct unless they `mayRepeat`, and at least one unless `min` says otherwise.
+ */
 export function list<Item>(
   items: Rule<Item>,
   {
@@ -218,7 +220,7 @@ export function anyObject(wording: Wording): Rule<Readonly<Record<string, unknow
   return rule(worded(anObject(), wording))
 }
 
-/** A value that `parse` judges; its faults name the parts of it. */
+/** A value checked by `parse`, whose faults name parts of the value. */
 export function parsedParts<Made>(
   parse: (
     value: unknown,

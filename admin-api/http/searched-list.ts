@@ -11,13 +11,13 @@ import { choice, list, text } from './rule.ts'
 const READ_AT_ONCE = 1_000
 const MOST_IDS = 100
 
-/** Numbers in names by their value: `Van 2` before `Van 10`. */
+/** Compares numbers in names by value: `Van 2` before `Van 10`. */
 const collator = new Intl.Collator('en', { numeric: true })
 
 type SortedValue = string | number | undefined
 type Search = { readonly q?: string; readonly id?: readonly string[]; readonly sort?: string }
 
-/** The parameters of a list that is searched; `found`: what `q` is compared with. */
+/** The parameters of a searchable list; `found`: what `q` is compared with. */
 export function searchParameters<Sort extends string>(found: string, sorts: readonly Sort[]) {
   const all = sorts.flatMap((sort) => [sort, `-${sort}` as const])
   const expected = `id must be given at most ${MOST_IDS} times, with different ids`
@@ -36,8 +36,8 @@ export function searchParameters<Sort extends string>(found: string, sorts: read
 }
 
 /**
- * A list that may be searched and sorted, in memory: an account has thousands at most, and the store knows one order.
- * Without a search it is read page by page, as any other.
+ * A list that can be searched and sorted, in memory: an account has thousands at most, and the
+ * store supports only one order. Without a search it is read page by page, like any other list.
  */
 export function searchedList<Item extends PlaceByAge, Filter extends object>({
   fits,
@@ -48,7 +48,7 @@ export function searchedList<Item extends PlaceByAge, Filter extends object>({
   ...list
 }: Parameters<typeof listById<Item>>[0] & {
   readonly find: (query: { accountId: string; id: string }) => Promise<Item | undefined>
-  /** What a search finds it by. */
+  /** The texts by which a search finds it. */
   readonly textsOf: (item: Item) => readonly [name: string, other: string]
   readonly fits: (item: Item, filter: Filter) => boolean
   readonly sorts: Readonly<Record<string, (item: Item) => SortedValue>>

@@ -26,7 +26,8 @@ export function sessionToken(ctx: HttpContext<HttpState>): string | undefined {
 
 /**
  * Sets a cookie that lasts until the browser is closed; `undefined` clears it.
- * @param path where browsers reach the API, so that another service of the same host gets no cookie.
+ * @param path the path under which browsers reach the API, so that other services on the same host
+ * get no cookie.
  */
 export function setSessionCookie(
   ctx: HttpContext<HttpState>,

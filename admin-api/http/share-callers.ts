@@ -11,7 +11,7 @@ import { limitedLookUps } from './known-secrets.ts'
 /** A person with the link of a share. */
 export type ShareCaller = { readonly share: Share; readonly tokenHash: Uint8Array }
 
-/** The share that a token gives access to now. */
+/** The share that a token currently gives access to. */
 export async function shareInForce(
   tokenHash: Uint8Array,
   { store, clock }: { store: Pick<Shares, 'findShare'>; clock: Clock },

@@ -7,13 +7,13 @@ import type { JsonSchema } from './admin-route.ts'
 
 export { positionView, recordView } from '../../schemas/devices/read-models.ts'
 
-/** A time as the API writes it: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+/** A time in the API's format: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export { isoTime }
 
 /** The OpenAPI schema of a time. */
 export const TIME: JsonSchema = { type: 'string', format: 'date-time' }
 
-/** A device's telemetry from after its last position. */
+/** A device's telemetry received after its last position. */
 export function telemetryView({ receivedAt, battery, attributes }: NewerTelemetry) {
   return {
     receivedAt: isoTime(receivedAt),

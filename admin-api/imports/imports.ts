@@ -26,10 +26,10 @@ import type { IngestAddresses } from '../ingest-addresses.ts'
 import { OpenImports, type OpenImport } from './open-imports.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
 
-/** As the ingest API's. */
+/** The same limit as the ingest API's. */
 const BODY_LIMIT_BYTES = 1024 * 1024
 const MOST_REPORTS = 1_000
-/** A batch waits for its turn there. */
+/** A batch may wait for its turn there. */
 const ANSWERS_WITHIN_MS = 25_000
 
 const REPORTS = {
@@ -161,7 +161,9 @@ function reportsIn(value: unknown, field: string) {
   return { faults: [{ field, message: REPORTS_EXPECTED }] }
 }
 
-/** Refusals of a whole batch that the page can do something about; any other is a fault between the services. */
+/**
+ * Refusals of a whole batch that the page can act on; any other is an error between the services.
+ */
 const PASSED_ON: readonly ErrorIdentifier[] = [
   'INVALID_PARAMS',
   'PAYLOAD_TOO_LARGE',

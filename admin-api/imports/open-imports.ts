@@ -11,12 +11,14 @@ const LONGEST_IMPORT_MS = 60 * 60_000
 /** The interval between two checks of the session. */
 const CHECKED_EVERY_MS = 5_000
 const MOST_OPEN = 20
-/** An import that has been idle this long may be ended to make room: a page that is closed does not end its own. */
+/**
+ * An import idle for this long may be ended to make room: closing the page does not end its import.
+ */
 const IDLE_MS = 5 * 60_000
 const NAME = 'Import in the console'
 const TOO_MANY = `an account has at most ${MOST_OPEN} imports under way: wait until one ends, or stop one`
 
-/** An import under way, with its key. */
+/** A running import, with its key. */
 export type OpenImport = {
   readonly id: string
   readonly accountId: string
@@ -35,8 +37,9 @@ type Deps = {
 }
 
 /**
- * The imports of this process. Their keys are in its memory alone, and revoked when the import ends, when the session
- * that began it ends, and when the process stops; after a crash nobody has them.
+ * The imports of this process. Their keys exist only in its memory, and are revoked when the import
+ * ends, when the session that started it ends, and when the process stops; after a crash nobody has
+ * them.
  */
 export class OpenImports {
   readonly #deps: Deps
@@ -48,7 +51,7 @@ export class OpenImports {
     this.#deps = deps
   }
 
-  /** @throws {ApiError} 409 while the account has as many as may be, all of them in use. */
+  /** @throws {ApiError} 409 while the account has the maximum number of imports, all in use. */
   async begin({ accountId, session }: OperatorCaller): Promise<OpenImport> {
     const { store, clock, stopping } = this.#deps
     await this.#makeRoom(accountId)
@@ -76,7 +79,7 @@ export class OpenImports {
     return begun
   }
 
-  /** Undefined: unknown here, over, or of another session. */
+  /** Undefined: unknown here, ended, or of another session. */
   find(id: string, { session }: OperatorCaller): OpenImport | undefined {
     const found = this.#open.get(id)
     const now = this.#deps.clock.now()
@@ -105,7 +108,7 @@ export class OpenImports {
     if (this.#places.areTaken(accountId)) throw new ApiError('CONFLICT', TOO_MANY)
   }
 
-  /** Ends the imports whose sessions have ended, or whose time is over. */
+  /** Ends the imports whose sessions or time have ended. */
   readonly #check = (): void => {
     const { logger } = this.#deps
     for (const one of this.#open.values()) {

@@ -9,7 +9,7 @@ import type { Resource } from '../http/resource.ts'
 import { text, type InputOf } from '../http/rule.ts'
 import { callRate } from '../http/caller-limits.ts'
 
-/** A key that an operator has pasted, as the field of a body. Errors never repeat its value. */
+/** A key pasted by an operator, as the field of a body. Errors never repeat its value. */
 export const PASTED_KEY = text({
   max: 256,
   expected: 'key must be the secret of an API key, gps_ and 38 characters',
@@ -54,8 +54,8 @@ export function identifyKeyRoute({
 }
 
 /**
- * Finds a key of the caller's own account by a pasted secret, even if the key is revoked or
- * expired. Each call is counted, with any secret.
+ * Finds a key of the caller's own account by a pasted secret, even if revoked or expired. Every
+ * call is counted, whatever the secret.
  */
 export function ownKeys({
   store,
@@ -65,7 +65,7 @@ export function ownKeys({
   limit?: RateLimit | 'off' | undefined
 }) {
   const rate = callRate(limit, 'such calls')
-  /** @throws {ApiError} 404 for an unknown key and for another account's key alike, or 429. */
+  /** @throws {ApiError} the same 404 for an unknown key and for another account's key, or 429. */
   return async function ownKey(caller: Caller, secret: string): Promise<KeyGrant> {
     await rate.count(actorId(caller))
     const grant = isApiKey(secret) ? await store.findGrant(secretHash(secret)) : undefined

@@ -47,7 +47,7 @@ const rateLimit = wholeNumber({
   expected: 'rateLimit must be a whole number of positions per 60 s, 1 or more',
 })
 
-/** The schema of times that answers always have. */
+/** The schema of times that responses always have. */
 const TIME_OR_NULL = { type: ['string', 'null'], format: 'date-time' }
 
 export const KEY_FIELDS = {
@@ -96,7 +96,7 @@ export const KEY_FIELDS = {
 export const NEW_KEY = rulesOf(KEY_FIELDS, 'created')
 export type NewKey = InputOf<typeof NEW_KEY>
 
-/** `key`: its secret, in the answer that shows it. */
+/** `key`: its secret, in the response that includes it. */
 export type ShownKey = ApiKey & { readonly key?: string }
 
 /**

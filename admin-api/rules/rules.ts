@@ -139,14 +139,17 @@ const RULE_FIELDS = {
   ...VERSION_FIELDS,
 }
 
-/** @throws {ApiError} 400 for a silence that is no longer than usual between reports. */
+/** @throws {ApiError} 400 for a silence no longer than the usual interval between reports. */
 function requireLongSilence({ when, forSeconds }: Pick<RuleContent, 'when' | 'forSeconds'>) {
   if (!('silent' in when) || forSeconds >= LEAST_SILENT_SECONDS) return
   const message = `forSeconds must be at least ${LEAST_SILENT_SECONDS} with silent`
   throw invalidParams([{ field: 'forSeconds', message }])
 }
 
-/** @throws {ApiError} 400 for a threshold that no report can pass; a condition stored `before` is not checked again. */
+/**
+ * @throws {ApiError} 400 for a threshold that no report can pass; a condition already stored
+ * (`before`) is not checked again.
+ */
 function requireReachable({ when }: Pick<RuleContent, 'when'>, before?: RuleContent): void {
   if (isDeepStrictEqual(when, before?.when)) return
   const faults = unreachableThresholds(when).map(({ member, field, expected }) => ({
@@ -156,7 +159,7 @@ function requireReachable({ when }: Pick<RuleContent, 'when'>, before?: RuleCont
   if (faults.length > 0) throw invalidParams(faults)
 }
 
-/** @throws {ApiError} 400 for too many rules, or one about a geofence that does not exist. */
+/** @throws {ApiError} 400 for too many rules, or a rule about a geofence that does not exist. */
 function requireStoredRule(outcome: DeviceRule | RuleRefused): DeviceRule {
   if (outcome === 'too many rules') {
     const message = `an account has at most ${MOST_RULES} rules: delete some first`
@@ -169,7 +172,7 @@ function requireStoredRule(outcome: DeviceRule | RuleRefused): DeviceRule {
   throw invalidParams([{ field: 'when', message }])
 }
 
-/** The member of a condition that its field cannot pass, and the values that the field has. */
+/** The member of a condition that its field cannot pass, and the field's possible values. */
 type UnreachableThreshold = {
   readonly member: 'above' | 'below' | 'clear'
   readonly field: string
@@ -177,8 +180,8 @@ type UnreachableThreshold = {
 }
 
 /**
- * Thresholds that no report can pass, so that the rule would never be raised, always hold, or never be cleared:
- * mostly ones in another unit. Attributes have no range.
+ * Thresholds that no report can pass, so that the rule would never be raised, always hold, or never
+ * be cleared: usually in the wrong unit. Attributes have no range.
  */
 function unreachableThresholds(when: When): readonly UnreachableThreshold[] {
   if (!('field' in when) || 'is' in when) return []

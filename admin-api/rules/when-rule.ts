@@ -40,7 +40,7 @@ export const WHEN: JsonSchema = {
 type Read = { readonly made: When } | { readonly faults: readonly Fault[] }
 type Members = Readonly<Record<string, unknown>>
 
-/** The conditions by the member that tells them apart, and their other members. */
+/** The conditions by their distinguishing member, with their other members. */
 const KINDS = {
   above: { others: ['field', 'clear'], read: threshold },
   below: { others: ['field', 'clear'], read: threshold },
@@ -53,7 +53,7 @@ const KINDS = {
 
 const KIND_NAMES = Object.keys(KINDS) as (keyof typeof KINDS)[]
 
-/** Reads the condition of a rule. */
+/** Parses the condition of a rule. */
 export function parseWhen(value: unknown, field: string): Read {
   const members: Members = isJsonObject(value) ? value : {}
   const kinds = KIND_NAMES.filter((kind) => Object.hasOwn(members, kind))

@@ -62,7 +62,7 @@ export type SharedName = { readonly ref: string; readonly name: string }
 
 const NONE: ReadonlyMap<string, SharedName> = new Map()
 
-/** The names of a share's devices, by deviceId, in its order. */
+/** The names of a share's devices, by deviceId, in the share's order. */
 export async function sharedNames(
   share: Share,
   store: Pick<Store, 'findDevices'>,
@@ -70,7 +70,7 @@ export async function sharedNames(
   return namesIn(share, await ownNames([share], store))
 }
 
-/** The name of a share, or else those of its devices. */
+/** The name of a share, or else the names of its devices. */
 export function shareTitle(
   { name, devices }: Share,
   names: ReadonlyMap<string, Pick<SharedName, 'name'>>,
@@ -79,7 +79,7 @@ export function shareTitle(
   return name ?? titleOfDevices(shown, devices.length)
 }
 
-/** The titles of shares of one account, by share id. Only the devices that they name are read. */
+/** The titles of shares of one account, by share id. Only the devices they name are read. */
 export async function shareTitles(
   shares: readonly Share[],
   store: Pick<Store, 'findDevices'>,

@@ -12,7 +12,9 @@ import type { SharedName } from './share-view.ts'
 
 const MINUTE_MS = 60_000
 const READ_AT_ONCE = 1_000
-/** The limit for all devices of a share together, because anybody with the link may ask. */
+/**
+ * The limit for all devices of a share together, because anybody with the link may request them.
+ */
 const RECORDS_READ = 100_000
 const TRAIL_POINTS = 200
 
@@ -35,7 +37,10 @@ export function sharedPosition(
   }
 }
 
-/** Whether a share shows a position: it was received, and by its timestamp true, since the share was made. */
+/**
+ * Whether a share shows a position: it was received, and has a true timestamp, after the share was
+ * created.
+ */
 export function isSince(
   { createdAt }: Pick<Share, 'createdAt'>,
   { timestamp, receivedAt }: Pick<LastPosition, 'timestamp' | 'receivedAt'>,
@@ -44,8 +49,8 @@ export function isSince(
 }
 
 /**
- * The positions of a share's devices, and their trails if the share shows any. A device that has not
- * reported since the share was made is at its last known position, if the share shows that.
+ * The positions of a share's devices, and their trails if the share shows any. A device that has
+ * not reported since the share was created is at its last known position, if the share shows that.
  */
 export async function sharedDevices(
   share: Share,
@@ -60,7 +65,7 @@ export async function sharedDevices(
   for (const { deviceId, lastKnown } of devices) {
     const [status, named] = [statuses.get(deviceId), names.get(deviceId)]
     if (status === undefined || named === undefined) continue
-    // If any of its positions is from since then, its last one is.
+    // If any position is from after the creation, the last one is.
     const isCurrent = isSince(share, status.lastPosition)
     const position = isCurrent
       ? status.lastPosition
@@ -73,14 +78,14 @@ export async function sharedDevices(
   return items
 }
 
-/** Reads from the newest record back, up to `most` records. */
+/** Reads backwards from the newest record, up to `most` records. */
 async function readTrail(
   { share, deviceId, from, most }: { share: Share; deviceId: string; from: number; most: number },
   store: Pick<Store, 'pagePositions'>,
 ) {
   const device = { accountId: share.accountId, deviceId, from }
   const track = new ThinnedTrack<PositionRecord>({ limit: TRAIL_POINTS, gapMs: Infinity })
-  // Read backwards; the filter knows only steps forwards.
+  // Read backwards; the filter only works forwards.
   const leaps = new LeapFilter<{ timestamp: number; place: EarthPoint; record: PositionRecord }>(
     ({ place, record }) => track.add(record, record.timestamp, place),
   )

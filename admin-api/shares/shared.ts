@@ -15,7 +15,7 @@ import { isSince, SHARED_DEVICE, sharedDevices, sharedPosition } from './shared-
 import { sharedNames, shareTitle } from './share-view.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
-/** For this long, viewers of a share get the same answer: reading trails takes time. */
+/** For this long, viewers of a share get the same response: reading trails takes time. */
 const SAME_ANSWER_MS = 2_000
 const ANSWERS_REMEMBERED = 100
 
@@ -46,7 +46,7 @@ export function sharedRoutes({
   })
 
   async function show(ctx: AdminContext, { share }: ShareCaller): Promise<void> {
-    // The answer changes once a device has left the share.
+    // The response changes once a device has left the share.
     const key = `${share.id} ${share.devices.length}`
     let answer = answers.get(key)
     if (answer === undefined) {
@@ -110,7 +110,7 @@ export function sharedRoutes({
     })
   }
 
-  /** One lookup serves all readers of a share. */
+  /** One look-up serves all readers of a share. */
   function currentShare(tokenHash: Uint8Array): Promise<Share | undefined> {
     const key = Buffer.from(tokenHash).toString('base64')
     const known = shares.get(key)

@@ -25,13 +25,13 @@ export function newPasswordRule(field: string): Rule<string | undefined> {
   })
 }
 
-/** A field of an operator, in an answer. */
+/** A field of an operator, in a response. */
 export const MUST_CHANGE_PASSWORD: JsonSchema = {
   type: 'boolean',
   description: 'The password was made: until another is chosen, only `/session` answers',
 }
 
-/** Text typed in to sign in: it is compared, never kept. */
+/** Text typed in to sign in: it is compared, never stored. */
 export function typedRule(field: string): Rule<string | undefined> {
   return text({ max: 1024, expected: `${field} must be a text of 1 to 1024 characters` })
 }

@@ -39,7 +39,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   return timingSafeEqual(got, wanted)
 }
 
-/** No password matches it; checking against it takes as long as against a real one. */
+/** No password matches it; checking against it takes as long as against a real hash. */
 export const NOBODYS_HASH = stored(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
 
 function stored(salt: Buffer, hash: Buffer): string {

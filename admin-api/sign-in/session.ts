@@ -66,7 +66,7 @@ export function sessionRoutes({
   clock: Clock
   turns: PasswordTurns
   lateAnswersAfterMs?: number | undefined
-  /** Where browsers reach the API, with a slash at both ends. */
+  /** The path under which browsers reach the API, with a slash at both ends. */
   basePath: string
 }): AdminRoute[] {
   const throttle = new SignInThrottle({ turns, answersAfterMs })
@@ -108,8 +108,8 @@ export function sessionRoutes({
       createdAt: now,
       lastSeenAt: now,
     })
-    // A new password ends existing sessions, but would miss one that has just begun with the old
-    // one.
+    // Changing the password ends existing sessions, but would miss one just created with the old
+    // password.
     const begun = await store.findSession(tokenHash)
     if (begun?.operator.passwordHash === operator.passwordHash) {
       const { account, session } = begun
@@ -161,7 +161,10 @@ export function sessionRoutes({
   ]
 }
 
-/** Browsers name the relation of the page; a page in CORS_ORIGINS must not gain a session. */
+/**
+ * Browsers report how the page relates to this origin; a page in CORS_ORIGINS must not gain a
+ * session.
+ */
 function requireSameOrigin(ctx: AdminContext): void {
   if (!['cross-site', 'same-site'].includes(ctx.get('sec-fetch-site'))) return
   throw new ApiError('FORBIDDEN', 'sign in on the page of the console; other pages send a key')

@@ -17,9 +17,9 @@ type Who = {
  * Limits password guessing: by default 10 failures per client address and e-mail in 15 minutes, and
  * 30 per client address. Beyond the latter the right password still signs in, so that an attacker
  * does not shut out others behind the same address, operators' passwords are tried 30 times per
- * address in all, and every failure gets the same 429. In every state, an attempt with an
- * unknown e-mail costs the same work and takes as long as one with an operator's: see `LateChecks`.
- * An attempt that found no turn below the limit is not counted.
+ * address in all, and every failure gets the same 429. In every state, an attempt with an unknown
+ * e-mail costs the same work and takes as long as one with a known e-mail: see `LateChecks`. An
+ * attempt below the limit that got no turn is not counted.
  */
 export class SignInThrottle {
   readonly #ofPair: Failures
@@ -34,7 +34,7 @@ export class SignInThrottle {
     failuresOfClient = 30,
     seconds = 15 * 60,
     remembered = 50_000,
-    // Many times what a check takes, or the right password would be refused by a busy machine.
+    // Many times the duration of a check, or a busy machine would refuse the right password.
     answersAfterMs = 3_000,
   } = {}) {
     this.#ofPair = new Failures({ most: failures, seconds, remembered })
@@ -90,14 +90,14 @@ type Taken = {
   readonly msBeforeNext: number
   /** Confirms the failure. */
   keep(): void
-  /** Takes the failure back. */
+  /** Undoes the failure. */
   giveBack(): Promise<void>
 }
 
 /**
- * Counts failures by name, up to `most` in a window. Memory holds at most `remembered` names of
- * confirmed failures and drops the oldest first: more than there can be password checks in that
- * time.
+ * Counts failures by name, up to `most` in a window. Memory holds at most `remembered` names with
+ * confirmed failures and drops the oldest first: that is more than the number of possible password
+ * checks in the window.
  */
 class Failures {
   readonly #counts: ReturnType<typeof memoryRateCounters>
@@ -114,9 +114,9 @@ class Failures {
     remembered: number
   }) {
     this.#most = most
-    // Attempts that are not confirmed yet are fewer than these.
+    // Unconfirmed attempts are fewer than these.
     this.#counts = memoryRateCounters({ seconds, kept: 2 * remembered })
-    // With `max` the cache would allocate everything at the start.
+    // With `max` the cache would allocate all its memory at the start.
     this.#remembered = new LRUCache({
       maxSize: remembered,
       sizeCalculation: () => 1,
@@ -147,19 +147,19 @@ class Failures {
   }
 }
 
-/** More than one process checks until the answer. */
+/** More than one process checks until the response. */
 const WAITING = { waiting: 1_000, waitingEach: 100 }
 
 /**
  * Checks passwords for clients beyond their limit of failures, one at a time. Each check does the
  * same work, and every failure is answered after exactly `answersAfterMs`: neither time nor queue
- * shows which checks could have succeeded. Those go first, so a flood of the others does not hold
- * them up. A check without a turn by then fails.
+ * shows which checks could have succeeded. Checks that can succeed go first, so a flood of others
+ * does not delay them. A check that has had no turn by then fails.
  */
 class LateChecks {
   readonly #turns: PasswordTurns
   readonly #lane: Slots
-  /** The queue before the lane of checks that cannot succeed: they take one place in it. */
+  /** The queue before the lane of checks that cannot succeed: together they take one slot in it. */
   readonly #futile: Slots
   readonly #answersAfterMs: number
 

@@ -21,7 +21,7 @@ export type WatchStore = StatusStore &
   Pick<FactStore, 'heldFacts'> &
   Pick<Handlings, 'changedHandlings'>
 
-/** Looks for what is new in one account, and pushes it into the ring of its live reader. */
+/** Looks for news in one account, and pushes it into the ring of its live reader. */
 type Look = { look(): Promise<void> }
 type LookInput = {
   readonly accountId: string
@@ -32,7 +32,7 @@ type LookInput = {
   readonly signal: AbortSignal
 }
 
-/** Look for events that are not in the log, in each account that has readers for them. */
+/** Look for events that are not in the log, in each account with readers for them. */
 export function accountWatches({
   joinEvents,
   joinFacts,
@@ -42,7 +42,7 @@ export function accountWatches({
   store,
   clock,
 }: {
-  /** Take part in the live readers of the logs. */
+  /** Join the live readers of the logs. */
   joinEvents: JoinLive
   joinFacts: JoinLive
   options: Pick<StreamOptions, 'statusEveryMs' | 'rejectionsEveryMs' | 'factsEveryMs'>
@@ -78,18 +78,20 @@ export function accountWatches({
   }
 
   return {
-    /** The returned function ends it. */
+    /** The returned function ends the watch. */
     follow(accountId: string, events: ReadonlySet<ChosenEvent>): () => void {
       const followed = [...events].map((event) => watches[event]?.join(accountId))
       return () => followed.forEach((one) => one?.leave())
     },
 
-    /** The watch of the statuses of this account, if it has readers for them. */
+    /** The watch of this account's statuses, if it has readers for them. */
     statusesOf: (accountId: string): StatusChanges | undefined => statuses.at(accountId),
   }
 }
 
-/** A new reader may have read the list before these facts were decided, or rejections stored. */
+/**
+ * A new reader may have read the list before these facts were decided, or these rejections stored.
+ */
 const JUST_NOW_MS = 2_000
 
 /** Pushes an account's facts into the ring of the stream as they are decided. */
@@ -116,7 +118,7 @@ function newFacts({ accountId, feed, store, clock, signal }: LookInput, join: Jo
         if (signal.aborted) return
         for (const fact of fresh) if (held.has(fact.id)) push(fact)
       }
-      // Only now: a look that has failed is repeated.
+      // Only now, so that a failed look-up is repeated.
       cursor = end
     },
   }
@@ -133,7 +135,7 @@ function newFacts({ accountId, feed, store, clock, signal }: LookInput, join: Jo
   }
 }
 
-/** Pushes into the ring what operators do about an account's facts. */
+/** Pushes into the ring how operators handle an account's facts. */
 function newHandlings({ accountId, feed, store, clock, signal }: LookInput): Look {
   let known: ReadonlySet<string> = new Set()
   let since = clock.now() - JUST_NOW_MS
@@ -149,7 +151,7 @@ function newHandlings({ accountId, feed, store, clock, signal }: LookInput): Loo
         for (const one of fresh) if (held.has(one.id)) push(one)
       }
       known = new Set(recent.map((one) => JSON.stringify(one)))
-      // Clocks of several processes differ.
+      // The clocks of several processes differ.
       since = Math.max(since, (recent.at(-1)?.at ?? 0) - OUT_OF_ORDER_MS)
     },
   }
@@ -171,7 +173,7 @@ function newHandlings({ accountId, feed, store, clock, signal }: LookInput): Loo
 const PAGE = 50
 /** In a flood, older rejections appear only in the list. */
 const MOST_AT_ONCE = 1_000
-/** Several ingest APIs do not store rejections in the order of their times. */
+/** Several ingest APIs do not store rejections in order of time. */
 const OUT_OF_ORDER_MS = 30_000
 
 /** Pushes an account's rejections into the ring as they are stored. */
@@ -194,7 +196,9 @@ function newRejections({ accountId, feed, store, clock, signal }: LookInput): Lo
     },
   }
 
-  /** The newest rejections first, and earlier ones than `last` that may have been stored since. */
+  /**
+   * The newest rejections first, including ones older than `last` that may have been stored since.
+   */
   async function readNewest(last: number): Promise<ReportRejected[]> {
     const rejections: ReportRejected[] = []
     while (rejections.length < MOST_AT_ONCE && !signal.aborted) {

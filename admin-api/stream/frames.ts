@@ -18,13 +18,13 @@ export const USUAL_EVENTS: ReadonlySet<ChosenEvent> = new Set(['position', 'devi
 
 export type StreamEventName = ChosenEvent | 'gap' | 'lagging' | 'heartbeat'
 
-/** The entries that a reader is shown, and how. */
+/** The entries sent to a reader, and their form. */
 export type Showing = {
   readonly accountId: string
   readonly events: ReadonlySet<ChosenEvent>
   /** Whether the entry is for this reader; some rejections name no device. */
   wants(subject: { readonly accountId: string; readonly deviceId?: string }): boolean
-  /** Whether a position of the reader's devices is shown to it. */
+  /** Whether a position of the reader's devices is sent to it. */
   isShown(event: PositionReported): boolean
   /** The data of a position. */
   record(event: PositionReported): object
@@ -32,21 +32,24 @@ export type Showing = {
   readonly resumable: boolean
 }
 
-/** Renders what one reader is shown, and counts the events. */
+/** Renders the output of one reader, and counts the events. */
 export type ReaderFrames = {
   readonly wants: Wants
   /** The id from which the reader can resume, if it can. */
   readonly idAt: (place: ReaderPosition) => string | undefined
   /** An entry of the past that the reader has taken. */
   past(entry: ReadEntry, reader: LogReader): string
-  /** One from the ring; empty for one that is not for it. */
+  /** Renders an entry from the ring; empty if it is not for this reader. */
   live(entry: RingEntry, reader: LogReader): string
   gap(reason: GapReason): string
-  /** Asks the client to connect again, because too many entries have come. */
+  /** Tells the client to connect again, because too many entries have arrived. */
   lagging(id?: string): string
 }
 
-/** @param joined ring entries before this one are older than the reader: only those from the log are replayed. */
+/**
+ * @param joined ring entries before this number are older than the reader: only those from the log
+ * are replayed.
+ */
 export function readerFrames({
   showing,
   joined,
@@ -86,7 +89,7 @@ export function readerFrames({
     }
   }
 
-  /** Whether the entry that has just been taken was in the ring before it joined. */
+  /** Whether the entry just taken was in the ring before the reader joined. */
   function isOlder(reader: LogReader): boolean {
     return reader.next <= joined
   }
@@ -140,7 +143,7 @@ export function eventFrame(event: StreamEventName, json: string, id?: string): s
 }
 
 /**
- * Keeps proxies from closing a quiet stream, and advances the client's place. It is an event with
+ * Keeps proxies from closing a quiet stream, and advances the client's last id. It is an event with
  * data, because clients discard the id of a comment.
  */
 export function heartbeatFrame(id?: string): string {

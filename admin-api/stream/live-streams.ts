@@ -31,22 +31,22 @@ export type StreamDependencies = {
 export type LiveStreams = {
   readonly options: StreamOptions
   /**
-   * Answers with a stream until the client disconnects or loses access.
+   * Responds with a stream until the client disconnects or loses access.
    *
    * @throws {ApiError} 429 if there are too many streams, 503 while the process stops.
    */
   open(ctx: AdminContext, reader: StreamOpening): Promise<void>
-  /** Take part in the live readers of the log of events, and of that of facts. */
+  /** Join the live readers of the event log and of the fact log. */
   readonly joinEvents: JoinLive
   readonly joinFacts: JoinLive
   /**
-   * A seat for a call that waits as a stream does; the returned function gives it back.
+   * Reserves a seat for a call that waits like a stream; the returned function frees it.
    * @throws {ApiError} 429 if there are too many.
    */
   takeSeat(owner: SeatOwner): () => void
-  /** A turn at reading the past, if one is free; the returned function ends it. */
+  /** Takes a slot for reading the past, if one is free; the returned function frees it. */
   takeTurn(accountId: string): (() => void) | undefined
-  /** The variable that this process lacked to read an entry of the log, if there was one. */
+  /** The variable that this process lacked to read an entry of the log, if any. */
   missingVariable(): string | undefined
 }
 
@@ -54,7 +54,7 @@ export type StreamOpening = {
   readonly showing: Showing
   readonly seat: SeatOwner | LinkSeatOwner
   readonly resumeAfter?: ReaderPosition | undefined
-  /** Asked every `checkEveryMs`. */
+  /** Called every `checkEveryMs`. */
   readonly mayStillRead: () => Promise<boolean>
   readonly checkEveryMs: number
 }

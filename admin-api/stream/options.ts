@@ -5,14 +5,14 @@ export type StreamOptions = {
   /** How long the log is still read after the last reader has left. */
   readonly lingersMs: number
   readonly retryMs: number
-  /** How often entries that cannot be read are reported to readers and logged. */
+  /** How often unreadable entries are reported to readers and logged. */
   readonly unreadableEveryMs: number
   /** How much is rendered at a time, and buffered for a slow client. */
   readonly chunkBytes: number
   /** Clients with a read time-out of 5 s must not give up between two heartbeats. */
   readonly heartbeatMs: number
   /**
-   * Events this soon after a chunk are sent together: each chunk costs the client as much as ten
+   * Events this close after a chunk are sent together: each chunk costs the client as much as ten
    * events.
    */
   readonly gatherMs: number
@@ -21,26 +21,26 @@ export type StreamOptions = {
   readonly factsEveryMs: number
   /** How long a reader of the past waits for a pending erasure. */
   readonly pendingMs: number
-  /** How long an answer waits for the log's end before it begins without it. */
+  /** How long a response waits for the end of the log before it begins without it. */
   readonly beginsWithinMs: number
   /**
-   * How often a reader's access and progress are checked. With `sharedCheckMs` and the time that
-   * the client takes for the end of an answer, a stream ends within 5 s of its cause.
+   * How often a reader's access and progress are checked. With `sharedCheckMs` and the client's
+   * time to read the end of a response, a stream ends within 5 s of its cause.
    */
   readonly checkEveryMs: number
   readonly shareCheckEveryMs: number
-  /** How long an answer from the store is shared by all readers with the same secret. */
+  /** How long a result from the store is shared by all readers with the same secret. */
   readonly sharedCheckMs: number
   /** How long a reader may stall while it is catching up or has missed something. */
   readonly stalledMs: number
   readonly stalledCatchingUpMs: number
-  /** Links have at most half of them. */
+  /** Links get at most half of them. */
   readonly readers: number
-  /** The limit of an account: one for its keys and sessions, one for its links. */
+  /** The limits of an account: one for its keys and sessions, one for its links. */
   readonly readersPerAccount: number
   /** Per key or session. */
   readonly readersPerCaller: number
-  /** How many readers may read past entries, no longer in the ring, at a time. */
+  /** How many readers may read past entries, no longer in the ring, at the same time. */
   readonly catchingUp: number
   readonly catchingUpPerAccount: number
 }

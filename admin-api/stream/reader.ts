@@ -13,7 +13,7 @@ import type { StreamOptions } from './options.ts'
 export type StreamReader = {
   /** The output in chunks, each generated on demand. */
   readonly frames: AsyncGenerator<string, void>
-  /** Whether the reader reads past entries, which only a few may do at a time. */
+  /** Whether the reader reads past entries, which only a few may do at the same time. */
   isCatchingUp(): boolean
   /** Whether the reader's unread entries have been dropped. */
   isTooLate(): boolean
@@ -25,7 +25,7 @@ type ReaderInput = {
   readonly feed: LiveFeed
   /** The ring's number when the reader joined: see `readerFrames`. */
   readonly joined: number
-  /** Takes a turn at catching up, if one is free; the returned function ends it. */
+  /** Takes a slot for catching up, if one is free; the returned function frees it. */
   readonly takeTurn: () => (() => void) | undefined
   /** Waits until this reader may render and write a chunk. */
   readonly nextTurn: () => Promise<void>
@@ -34,12 +34,12 @@ type ReaderInput = {
   readonly options: StreamOptions
 }
 
-/** Ring entries that a reader looks at in one turn, also if none is for it. */
+/** Ring entries that a reader scans in one turn, even if none is for it. */
 const LOOKED_AT_ONCE = 500
 
 /**
- * One reader of the stream. It finds its place, reads the past up to the ring, and then the ring, until `signal` is
- * aborted.
+ * One reader of the stream. It finds its position, reads the past up to the ring, and then the
+ * ring, until `signal` is aborted.
  */
 export function streamReader(
   {
@@ -57,7 +57,7 @@ export function streamReader(
 ): StreamReader {
   const { chunkBytes, heartbeatMs, gatherMs, retryMs, pendingMs } = options
   let catchingUp = false
-  /** Once it reads from the ring. */
+  /** Set once it reads from the ring. */
   let live: LogReader | undefined
   let place: ReaderPosition | undefined
   const frames = readerFrames({ showing, joined, metrics })
@@ -189,7 +189,7 @@ export function startPulse({
   signal,
 }: {
   heartbeatMs: number
-  /** The reader's place, once it has one. */
+  /** The reader's position, once it has one. */
   mark: () => string | undefined
   signal: AbortSignal
 }) {
@@ -209,13 +209,13 @@ export function startPulse({
 
   return { ring, heard, beat, beatNow, meanwhile }
 
-  /** Announces new work. A ring without a waiter is kept for the next one. */
+  /** Announces new work. If nobody waits, the signal is stored for the next wait. */
   function ring(): void {
     rung = true
     wake?.()
   }
 
-  /** Resolves at the next ring. */
+  /** Resolves at the next signal. */
   async function heard(): Promise<void> {
     if (!rung) await new Promise<void>((resolve) => (wake = resolve))
     rung = false
@@ -233,7 +233,7 @@ export function startPulse({
     return beatNow()
   }
 
-  /** The promise's result; heartbeats meanwhile. Undefined when the reader has ended. */
+  /** The promise's result, with heartbeats while waiting. Undefined when the reader has ended. */
   async function* meanwhile<T>(work: Promise<T>): AsyncGenerator<string, T | undefined> {
     let settled = false
     const settle = () => {

@@ -7,13 +7,15 @@ export type SeatOwner = {
   readonly callerId: string
 }
 
-/** A reader of a link: many people have one, so only those of an account together are limited. */
+/**
+ * A reader of a link: many people share it, so only an account's link readers together are limited.
+ */
 export type LinkSeatOwner = { readonly linksOfAccount: string }
 
 const RETRY_AFTER_SECONDS = '10'
 const TOO_MANY = 'too many streams are open, please try again later'
 
-/** Limits the readers of a process: in total, per account, per key or session, and those of links. */
+/** Limits the readers of a process: in total, per account, per key or session, and for links. */
 export function seats(
   limits: Pick<
     StreamOptions,
@@ -35,7 +37,7 @@ export function seats(
       return () => held.forEach((giveBack) => giveBack())
     },
 
-    /** A turn at catching up; undefined when the account's or the total limit is reached. */
+    /** A slot for catching up; undefined when the account's or the total limit is reached. */
     turn(accountId: string): GiveBack | undefined {
       return turns.areTaken(accountId) ? undefined : turns.hold(accountId)
     },
@@ -62,13 +64,13 @@ function tooMany(message: string): ApiError {
   return new ApiError('RATE_LIMITED', message, { headers: { 'Retry-After': RETRY_AFTER_SECONDS } })
 }
 
-/** Chunks rendered and written in one turn of the event loop, by all readers together: a few milliseconds. */
+/** Chunks rendered and written per event-loop turn, by all readers together: a few milliseconds. */
 const CHUNKS_A_TURN = 16
 
 /**
- * Spreads the work of many readers over turns of the event loop, first come, first served. A reader that has
- * fallen behind would otherwise write megabytes in one turn, because the kernel takes them immediately, and a
- * hundred of them would hold up every other call for seconds.
+ * Spreads the work of many readers over turns of the event loop, first come, first served. A reader
+ * that has fallen behind would otherwise write megabytes in one turn, because the kernel takes them
+ * immediately, and a hundred of them would block every other call for seconds.
  */
 export function sharedTurns(chunksATurn = CHUNKS_A_TURN): () => Promise<void> {
   const waiting: (() => void)[] = []

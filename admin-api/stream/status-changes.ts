@@ -14,7 +14,7 @@ import { eventFrame } from './frames.ts'
 
 export type StatusStore = Pick<Devices, 'findDevices' | 'pageDevices' | 'devicesWithInterval'>
 
-/** Pushes changes of an account's devices since the last look into the ring. */
+/** Pushes into the ring how an account's devices have changed since the last call. */
 export type StatusChanges = {
   reported(device: { deviceId: string }, origin: Origin): void
   look(): Promise<void>
@@ -32,17 +32,20 @@ type Watched = {
 
 const MOST_DEVICES = 10_000
 const ASKED_AT_ONCE = 250
-/** How long to wait for the change that a report causes; a repeated import changes nothing. */
+/** How long to wait for the change caused by a report; a repeated import changes nothing. */
 const LONGEST_LISTED_MS = 10 * 60_000
-/** A device that reported this shortly before the first reader joined may not be projected yet. */
+/** A device that reported shortly before the first reader joined may not be projected yet. */
 const JUST_NOW_MS = 60_000
 /**
  * The silences after which the status of a device without its own interval changes: see `liveness`.
  */
 const SILENCES_MS = [5 * 60_000, 60 * 60_000]
-/** A device's status may have changed without a report that was listed here. */
+/** A device's status may have changed without a report in this list. */
 const READ_AGAIN_MS = 60_000
-/** Many simultaneous changes are spread out, or they would push everything else out of the ring. */
+/**
+ * Many simultaneous changes are spread over time, or they would push everything else out of the
+ * ring.
+ */
 const PUSHED_AT_ONCE = 1_000
 const PUSH_PAUSE_MS = 100
 
@@ -60,7 +63,7 @@ export function statusChanges({
   signal: AbortSignal
 }): StatusChanges {
   const listed = new LRUCache<string, Report>({ max: MOST_DEVICES })
-  /** The status last sent for each device. */
+  /** The last status sent for each device. */
   const sent = new LRUCache<string, string>({ max: MOST_DEVICES })
   let watched: Map<string, Watched> | undefined
   let lookedAt = clock.now()
@@ -200,7 +203,7 @@ export function statusChanges({
   async function tell(device: Device, now: number): Promise<void> {
     const { deviceId, applied, lastPosition, heartbeats = {} } = device.status
     const erased = feed.erasure({ accountId, deviceId })?.origin
-    // Read before the store had applied the erasure.
+    // Read before the store applied the erasure.
     if (erased !== undefined && !includes(applied, erased)) return
     const heard = Object.values(heartbeats).map(({ receivedAt }) => receivedAt)
     const telemetry = telemetryOf(device.status)

@@ -112,7 +112,7 @@ function parseEvents(text: string): ReadonlySet<ChosenEvent> | undefined {
 }
 
 /**
- * The place after which a returning client resumes, if it sends one.
+ * The position after which a returning client resumes, if it sends one.
  * @throws {ApiError} 400 for an id that is not from this stream.
  */
 export function lastEventId(ctx: AdminContext): ReaderPosition | undefined {

@@ -27,7 +27,7 @@ import { findTold, renderRequest, deliveredText } from './render-delivery.ts'
 
 const READ_AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
-/** Also covers a request that had just been rendered when the device was erased. */
+/** Also covers a request that was rendered just before the device was erased. */
 const CLOCKS_DIFFER_BY_MS = 60_000
 
 const LIST_PARAMETERS = {
@@ -37,7 +37,7 @@ const LIST_PARAMETERS = {
   ),
 }
 
-/** The latest requests of a subscription, and what each of them came to. */
+/** The latest requests of a subscription, with their outcomes. */
 export function deliveriesRoutes({
   store,
   clock,
@@ -87,7 +87,7 @@ export function deliveriesRoutes({
     })
   }
 
-  /** Those that are still shown, the newest first, before one with this number. */
+  /** The deliveries still available, newest first, before this number. */
   function pagesOf(subscriptionId: string, number: number | undefined) {
     const oldest = clock.now() - DELIVERIES_KEPT_MS
     return readPages<{ readonly number: number | undefined }>(
@@ -130,7 +130,10 @@ export function deliveriesRoutes({
     })
   }
 
-  /** A receiver may repeat what it got: answers to deliveries about a device that has been erased since are left out. */
+  /**
+   * A receiver may repeat request content in its response: responses to deliveries about a device
+   * erased since are left out.
+   */
   async function withoutErased(
     accountId: string,
     deliveries: readonly SubscriptionDelivery[],

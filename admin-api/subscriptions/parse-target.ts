@@ -79,11 +79,13 @@ const MEMBERS: Readonly<Record<Kind, readonly string[]>> = {
   email: ['kind', 'to'],
 }
 
-/** Headers that say how the request itself is sent, or prove where it comes from. */
+/** Headers that control how the request itself is sent, or prove its origin. */
 const OWN_HEADERS =
   /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-.*|webhook-.*)$/i
 
-/** Reads a target. `networks`: what URLs may reach besides the public Internet. */
+/**
+ * Parses a target. `networks`: the networks that URLs may reach in addition to the public Internet.
+ */
 export function targetParser(networks: OutboundNetworks) {
   return function parseTarget(
     value: unknown,
@@ -234,12 +236,15 @@ export function targetView({ target }: { readonly target: ShownTarget }, caller:
   return { ...target, to: target.to.map((address) => withAddresses(address, caller)) }
 }
 
-/** A text with the addresses in it, shortened for those who may not see them. */
+/** A text containing the addresses, shortened for callers who may not see them. */
 export function withAddresses(text: string, caller: Caller): string {
   return seesAddresses(caller) ? text : text.replace(/([^\s@<>])[^\s@<>]*(?=@)/gu, '$1…')
 }
 
-/** Whether the caller could have entered the addresses; the others who read subscriptions have no list of operators. */
+/**
+ * Whether the caller could have entered the addresses; other readers of subscriptions cannot list
+ * operators.
+ */
 function seesAddresses(caller: Caller): boolean {
   if (caller.kind === 'operator') return caller.operator.role !== 'viewer'
   return caller.key.scopes.includes('admin') && caller.key.deviceIds === undefined

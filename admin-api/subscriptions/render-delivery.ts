@@ -20,17 +20,22 @@ type Stores = Pick<Store, 'findFacts' | 'findPosition' | 'findDevices'>
 
 /** A request without its secrets. */
 export type RenderedRequest = {
-  /** Scheme and host; of a mail its recipients. */
+  /** Scheme and host; for a mail, its recipients. */
   readonly to: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
 const GAP = 'Some events before the next ones were not sent.'
-/** In place of a batch's mark, which is not kept: a copied body is no mark of the feed, and says what it is. */
+/**
+ * Replaces a batch's mark, which is not stored: it makes clear that a copied body has no valid
+ * mark.
+ */
 const RENDERED_AGAIN = 'rendered again'
 
-/** Finds the items of deliveries that are still kept, by id, with the names that their devices have now. */
+/**
+ * Finds the items of deliveries that still exist, by id, with the current names of their devices.
+ */
 export async function findTold(
   store: Stores,
   { accountId, source }: Pick<DeviceSubscription, 'accountId' | 'source'>,
@@ -64,14 +69,17 @@ export async function findTold(
   )
 }
 
-/** An item as a sentence; undefined: it is no longer kept. */
+/** An item as a sentence; undefined: it no longer exists. */
 export function deliveredText(id: string, told: ReadonlyMap<string, Told>): string | undefined {
   if (id.startsWith('gap_')) return GAP
   const one = told.get(id)
   return one && itemSentence(one)
 }
 
-/** The request with these items, as it would be made now for this attempt; undefined: none of them is left. */
+/**
+ * The request with these items, as it would be rendered now for this attempt; undefined: no items
+ * are left.
+ */
 export function renderRequest(
   { target, zone, hours }: Pick<DeviceSubscription, 'target' | 'zone' | 'hours'>,
   told: readonly Told[],
@@ -106,7 +114,7 @@ export function renderRequest(
 
 type ShownChat = Exclude<ShownTarget, { kind: 'webhook' | 'email' }>
 
-/** The token of a bot is in the address of its requests alone. */
+/** Only the request URLs contain a bot's token. */
 function withoutToken(target: ShownChat): Parameters<typeof chatRequest>[0] {
   return target.kind === 'telegram' ? { ...target, token: '' } : target
 }

@@ -39,7 +39,7 @@ import {
 } from './subscriptions.ts'
 import { placeRule } from './subscription-fields.ts'
 
-/** Longer than a receiver may take. */
+/** Longer than a receiver's time limit. */
 const TEST_WITHIN_MS = 20_000
 const LOOKS_EVERY_MS = 200
 const RESENT_EXPECTED = `ids must be a list of 1 to ${MOST_RESENT_IN_CALL} different ids of facts or records`
@@ -52,7 +52,7 @@ const RESENT = {
 
 const REWOUND = { to: placeRule('to').required() }
 
-/** Tests, rotation, rewinding and the like: what operators do besides changing a subscription. */
+/** Test, rotation, rewind and the like: operators' actions other than changing a subscription. */
 export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
   const { store, clock, feeds } = deps
   const { record, schema, schemaWithSecret, view } = subscriptionResource(deps)
@@ -171,7 +171,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     const outcome = await store.changeSubscription(query, (before) => ({
       ...before,
       ...change(before),
-      // The deliverer looks for changes by their time.
+      // The deliverer looks for changes by time.
       changedAt: Math.max(clock.now(), before.changedAt + 1),
     }))
     return requireKnown('subscription', outcome === 'refused' ? undefined : outcome)

@@ -33,7 +33,7 @@ const MOST_IDS = 100
 const ZONE_EXPECTED = 'zone must be the name of a time zone, such as Europe/Berlin'
 const TYPES_EXPECTED = `types must be a list of ${FACT_TYPES.join(', ')}`
 
-/** `networks`: what targets may reach besides the public Internet. */
+/** `networks`: the networks that targets may reach in addition to the public Internet. */
 export function subscriptionFields(networks: OutboundNetworks) {
   return {
     id: ID,
@@ -91,7 +91,7 @@ export function subscriptionFields(networks: OutboundNetworks) {
   }
 }
 
-/** `secret` and `sendsSince`: in the answers that show them. */
+/** `secret` and `sendsSince`: in the responses that include them. */
 export type ShownSubscription = DeviceSubscription & {
   readonly secret?: string
   readonly sendsSince?: number
@@ -113,7 +113,7 @@ function secondsRule(field: string, { min, max }: { readonly min: number; readon
   return wholeNumber({ min, max, expected })
 }
 
-/** @throws {ApiError} 400 for fields that do not go together. */
+/** @throws {ApiError} 400 for fields that cannot be combined. */
 export function requireFitting({
   source,
   types,
@@ -135,7 +135,7 @@ export function requireFitting({
   if (faults.length > 0) throw invalidParams(faults)
 }
 
-/** @throws {ApiError} 400 for too many, or definitions that are too large. */
+/** @throws {ApiError} 400 for too many subscriptions, or definitions that are too large. */
 export function requireStoredSubscription(outcome: 'stored' | 'too many' | TooLarge): void {
   if (outcome === 'stored') return
   if (outcome === 'too large') throw tooLargeSubscription()
@@ -149,14 +149,14 @@ export function tooLargeSubscription(): ApiError {
 
 type Progress = Pick<DeviceSubscription, 'progress'>
 
-/** How far a subscription has come. */
+/** The progress of a subscription. */
 const PROGRESS_FIELDS = {
   state: readOnly(
     {
       enum: [...SUBSCRIPTION_STATES],
       description: '`paused`: the account is suspended; the metrics alone show it',
     },
-    // Nobody of a suspended account may ask.
+    // Callers from a suspended account get no answer.
     { view: (item: DeviceSubscription) => subscriptionState(item, { suspended: false }) },
   ),
   failingSince: readOnly(TIME, {

@@ -39,7 +39,7 @@ export type SubscriptionDeps = {
   readonly secrets: SealedSecrets | undefined
   readonly networks: OutboundNetworks
   readonly hasMail: boolean
-  /** How long a test may take; absent: longer than a receiver may. */
+  /** How long a test may take; absent: longer than a receiver's time limit. */
   readonly testWithinMs?: number | undefined
 }
 
@@ -58,12 +58,12 @@ export function subscriptionResource({ store, clock, networks }: SubscriptionDep
   })
 }
 
-/** Tell programs and people what happens to devices. */
+/** Notify programs and people of what happens to devices. */
 export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
   const { store, clock, feeds } = deps
   const subscriptions = subscriptionResource(deps)
 
-  /** @throws {ApiError} 400 for a mail to somebody else. */
+  /** @throws {ApiError} 400 for a mail to another person. */
   async function requireOwnAddresses(
     { accountId }: Caller,
     target: SubscriptionTarget,
@@ -172,7 +172,7 @@ again until they arrive. A webhook is signed as [Standard Webhooks](https://www.
 \`secret\` that only this answer and that of \`rotate\` show. Without \`SECRETS_KEY\` a 503.
 `.trim()
 
-/** A new target counts as healthy. A webhook keeps its secret. */
+/** A new target counts as healthy. A webhook retains its secret. */
 function withTarget(
   subscription: DeviceSubscription,
   target: SubscriptionTarget,
@@ -189,7 +189,10 @@ function withTarget(
   }
 }
 
-/** Whether a subscription has this target, with its secrets. Those of another key cannot be compared. */
+/**
+ * Whether a subscription has this target, with its secrets. Secrets encrypted with another key
+ * cannot be compared.
+ */
 function isTargetOf(
   before: DeviceSubscription,
   target: SubscriptionTarget,
@@ -198,15 +201,16 @@ function isTargetOf(
   return isDeepStrictEqual(openSecrets(secrets, before).target, target)
 }
 
-/** The fields that a change has taken away are undefined, which is not stored. */
+/** Fields removed by the change are undefined, and so are not stored. */
 function withoutGone(before: DeviceSubscription, content: SubscriptionContent): object {
   const gone = Object.keys(before).filter((name) => !Object.hasOwn(content, name))
   return { ...content, ...Object.fromEntries(gone.map((name) => [name, undefined])) }
 }
 
 /**
- * The mark for a place that an operator has entered.
- * @throws {ApiError} 400 naming `field`, for anything but `now`, `start`, a mark of this feed and a time.
+ * The mark for a position that an operator has entered.
+ * @throws {ApiError} 400 naming `field`, for anything but `now`, `start`, a mark of this feed and a
+ * time.
  */
 export async function placeInFeed(
   feed: Pick<Feed<never>, 'markAt' | 'isMark'>,
@@ -235,7 +239,7 @@ export function seal(secrets: SealedSecrets, id: string, content: SubscriptionSe
   return secrets.seal(JSON.stringify(content), id)
 }
 
-/** @throws {ApiError} 409 if another key encrypted them. */
+/** @throws {ApiError} 409 if they were encrypted with another key. */
 export function openSecrets(
   secrets: SealedSecrets,
   { sealed, id }: Pick<DeviceSubscription, 'sealed' | 'id'>,

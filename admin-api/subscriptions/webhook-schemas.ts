@@ -5,7 +5,7 @@ import { RECORD, TIME } from '../http/views.ts'
 
 const TEXT: JsonSchema = objectOf({ text: { type: 'string' } }, { title: 'WebhookText' })
 
-/** A fact to which fields are added. */
+/** A fact with additional fields. */
 const OPEN_FACT: JsonSchema = Object.fromEntries(
   Object.entries(FACT).filter(([name]) => name !== 'title' && name !== 'additionalProperties'),
 )
@@ -50,7 +50,7 @@ const BATCH = body(
   'BatchWebhook',
 )
 
-/** The bodies of requests to webhooks by their `type`, for the OpenAPI document. */
+/** The bodies of webhook requests by their `type`, for the OpenAPI document. */
 export const WEBHOOKS: Readonly<Record<string, JsonSchema>> = {
   ...Object.fromEntries(FACT_TYPES.map((type) => [type, ITEMS[0] ?? {}])),
   position: ITEMS[1] ?? {},

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../http/admin-route.ts'
 export type ExportFormat = {
   /** The value of Content-Type. */
   readonly mediaType: string
-  /** The file name's extension. */
+  /** The file name extension. */
   readonly extension: string
   /** The schema of such a file. */
   readonly schema: JsonSchema
@@ -13,19 +13,19 @@ export type ExportFormat = {
   write(pages: RecordPages, device: ExportedDevice, track: ExportedTrack): AsyncIterable<string>
 }
 
-/** The questions that a format may ask about the track of the range. */
+/** The queries that a format may make about the track of the range. */
 export type ExportedTrack = {
-  /** The silence, in milliseconds, that is a gap of it. */
+  /** The silence, in milliseconds, that counts as a gap in it. */
   readonly gapMs: () => Promise<number>
 }
 
-/** The device of a file, with the name and labels that operators have given it. */
+/** The device of a file, with the name and labels that operators gave it. */
 export type ExportedDevice = { readonly deviceId: string } & Pick<
   DeviceSettings,
   'name' | 'labels' | 'expectedIntervalSeconds'
 >
 
-/** Labels as one text, in formats without lists. */
+/** Labels as one text, for formats without lists. */
 export function labelsText({ labels = [] }: ExportedDevice): string {
   return labels.join(', ')
 }

@@ -12,7 +12,7 @@ import { gpx } from './gpx.ts'
 
 export const EXPORT_NAMES = ['geojson', 'gpx', 'csv', 'ndjson'] as const
 
-/** One record per line, as everywhere in the API, with the name and labels of its device. */
+/** One record per line, as everywhere in the API, with its device's name and labels. */
 export const ndjson: ExportFormat = {
   mediaType: 'application/x-ndjson',
   extension: 'ndjson',
@@ -42,13 +42,16 @@ export const EXPORT_FORMATS: Readonly<Record<(typeof EXPORT_NAMES)[number], Expo
 /** The records to export. */
 export type ExportRange = Omit<Parameters<Store['pagePositions']>[0], 'limit' | 'after'>
 
-/** Records held in memory at a time: few enough to read and write in a turn even if each has all attributes. */
+/**
+ * Records in memory at a time: few enough to read and write in one event-loop turn even if each has
+ * all attributes.
+ */
 const RECORDS_AT_ONCE = 250
 
 /**
  * Streams all records of a range as one file, at the caller's pace: only one page is in memory at a
  * time, and reading ends when the caller disconnects. The first page is read before this returns,
- * so an unavailable store is a 503; a later failure cuts the connection, so that nobody takes a
+ * so an unavailable store is a 503; a later failure cuts the connection, so that nobody mistakes a
  * partial file for a complete one.
  */
 export async function exportPositions(
@@ -79,8 +82,8 @@ export async function exportPositions(
 }
 
 /**
- * Makes browsers save the answer as a file named after the device (RFC 6266). Invisible characters,
- * and those special to file systems, become `_`.
+ * Makes browsers save the response as a file named after the device (RFC 6266). Invisible
+ * characters, and those special to file systems, become `_`.
  */
 function attachFile(
   ctx: AdminContext,

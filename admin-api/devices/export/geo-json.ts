@@ -4,8 +4,8 @@ import { LABELS } from '../label-rules.ts'
 import type { ExportFormat } from './export-format.ts'
 
 /**
- * RFC 7946: a collection of points, each with the rest of its record as properties. Name and labels of
- * the device are members of the collection; GDAL takes the name for the layer's.
+ * RFC 7946: a collection of points, each with the rest of its record as properties. The device's
+ * name and labels are members of the collection; GDAL uses the name as the layer's name.
  */
 export const geoJson: ExportFormat = {
   mediaType: 'application/geo+json',

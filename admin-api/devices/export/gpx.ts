@@ -11,11 +11,12 @@ import {
 } from './export-format.ts'
 
 /**
- * GPX 1.1: one track, with a segment for each part between its gaps. Speed and course use Garmin's track point extension, which
- * is widely supported; no such extension covers the other measurements. Those, and values that GPX
- * excludes, are elements of a namespace of ours, and so are attributes: their names are all valid there, and
- * `type` keeps the text 7 apart from the number. The device's name and labels are the file's name and
- * keywords; the track is named after the deviceId, by which the import knows the device.
+ * GPX 1.1: one track, with a segment for each part between its gaps. Speed and course use Garmin's
+ * track point extension, which is widely supported; no such extension covers the other
+ * measurements. These, and values that GPX excludes, are elements of our own namespace, and so are
+ * attributes: their names are all valid there, and `type` distinguishes the text 7 from the number.
+ * The device's name and labels are the file's name and keywords; the track is named after the
+ * deviceId, by which the import identifies the device.
  */
 export const gpx: ExportFormat = {
   mediaType: 'application/gpx+xml',
@@ -57,7 +58,7 @@ function metadata(device: ExportedDevice): string {
     .join('')
 }
 
-/** The deviceId once more, if its characters change in XML. */
+/** The deviceId again, if XML changes its characters. */
 function trackExtensions({ deviceId }: ExportedDevice): string {
   if (!EXCLUDED.test(deviceId)) return ''
   return `<extensions>${valueElement('deviceId', deviceId)}</extensions>\n`
@@ -101,12 +102,12 @@ function trackPoint({
   ].join('')
 }
 
-/** Lines, none without content: GDAL reads the parts as a single number, 0, unless each is on its own. */
+/** On separate lines, none empty: otherwise GDAL reads the elements as a single number, 0. */
 function element(name: string, parts: readonly string[]): readonly string[] {
   return parts.length === 0 ? [] : [`<${name}>`, ...parts, `</${name}>`]
 }
 
-/** A value with its type: without it, nothing distinguishes the text 7 from the number. */
+/** A value with its type, which distinguishes the text 7 from the number. */
 function valueElement(name: string, value: string | number | boolean): string {
   const isExcluded = typeof value === 'string' && EXCLUDED.test(value)
   const type = isExcluded ? 'json' : typeof value === 'string' ? 'text' : typeof value
@@ -146,8 +147,9 @@ type Located = {
 }
 
 /**
- * The records of pages, in either order, each with whether it follows a gap: exactly where a track has one that is
- * not thinned out. A single record that leaps out and is back makes none there, so it makes none here.
+ * The records of pages, in either order, each with a flag whether it follows a gap: exactly where
+ * an unthinned track has a gap. A single record that jumps away and back causes no gap there, so it
+ * causes none here.
  */
 async function* withGaps(
   pages: RecordPages,

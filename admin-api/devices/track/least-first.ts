@@ -2,7 +2,7 @@ const NOWHERE = -1
 
 /**
  * A binary heap of the numbers from 0 to `size` - 1, each with a priority that may change. It uses
- * arrays of numbers, because objects that point at each other take several times as long.
+ * arrays of numbers, because linked objects take several times as long.
  */
 export class LeastFirst {
   readonly #priorities: Float64Array
@@ -47,7 +47,7 @@ export class LeastFirst {
     else this.#down(last, rank)
   }
 
-  /** Puts the number at the rank, or further up while it has a lower priority than its parent. */
+  /** Puts the number at the rank, or further up while its priority is lower than its parent's. */
   #up(item: number, from: number): void {
     const priorities = this.#priorities
     const heap = this.#heap
@@ -66,7 +66,7 @@ export class LeastFirst {
     ranks[item] = rank
   }
 
-  /** Puts the number at the rank, or further down while a child has a lower priority. */
+  /** Puts the number at the rank, or further down while a child's priority is lower. */
   #down(item: number, from: number): void {
     const priorities = this.#priorities
     const heap = this.#heap

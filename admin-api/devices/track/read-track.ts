@@ -9,21 +9,21 @@ import { placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
 
-/** Records held in memory at a time, besides the ones that are shown. */
+/** Records in memory at a time, besides the points in the result. */
 export const READ_AT_ONCE = 1_000
 
-/** The number of points, with all their attributes, that are read at a time. */
+/** The number of points that are read at a time with all their attributes. */
 const SHOWN_AT_ONCE = 250
 
 /**
- * Reads a device's track from `from` to `to`, page by page, into totals and the places of at most
- * `points` records. A silence after which a device counts as offline is a gap, by its expected interval or,
- * without one, by the usual interval of the first page; so is every step whose path is unknown. A single
- * record that leaps out and is back at the next is left out. With `within`, the points are those of the part there.
- * Stops early when `isWanted` returns false.
+ * Reads a device's track from `from` to `to`, page by page, into totals and at most `points`
+ * points. A silence after which a device counts as offline is a gap, by its expected interval or,
+ * without one, by the usual interval of the first page; so is every step whose path is unknown. A
+ * single record that jumps away and is back at the next is left out. With `within`, only points in
+ * that part are returned. Stops early when `isWanted` returns false.
  *
- * Full records are read only for the points that are shown: for a long track, most of the time goes
- * into values handed over by the database.
+ * Full records are read only for the returned points: on a long track, most of the time is spent on
+ * transferring values from the database.
  */
 export async function readTrack(
   { points, expectedIntervalSeconds, within, ...range }: TrackQuery,
@@ -60,7 +60,7 @@ export async function readTrack(
       leaps.end()
       return { total, thinned, totals, bounds, breaks }
     }
-    // Otherwise one long track would keep all other requests waiting until the end.
+    // Otherwise one long track would block all other requests until it ends.
     await endOfTurn()
     page = await read(last)
   }
@@ -83,8 +83,8 @@ type Located = {
 }
 
 /**
- * The silence, in milliseconds, that is a gap of a track: the device counts as offline, by its
- * expected interval or else by the usual interval of these first steps, or its path is unknown.
+ * The silence, in milliseconds, that counts as a gap in a track: the device counts as offline, by
+ * its expected interval or else by the usual interval of these first steps, or its path is unknown.
  */
 export function gapAfterMs(
   steps: readonly TrackStep[],
@@ -105,7 +105,7 @@ function usualInterval(steps: readonly TrackStep[]): number {
   return intervals[intervals.length >> 1] ?? 0
 }
 
-/** Reads the points shown, without those that were erased meanwhile. */
+/** Reads the points of the result, except points erased in the meantime. */
 export async function* shownPoints(
   { recordIds: all, ...device }: Parameters<Store['findTrackPoints']>[0],
   store: Pick<Store, 'findTrackPoints'>,
@@ -117,12 +117,12 @@ export async function* shownPoints(
 }
 
 export type ReadTrack = {
-  /** All records, those left out too. */
+  /** All records, including those left out. */
   readonly total: number
   readonly thinned: ThinnedTrack<TrackStep>
   readonly totals: TrackTotals
   readonly bounds: Bounds
-  /** The records before which the track was outside the part that is shown. */
+  /** The records before which the track was outside the bounds. */
   readonly breaks: ReadonlySet<string>
 }
 
@@ -133,7 +133,7 @@ export type TrackQuery = {
   readonly to: number
   readonly points: number
   readonly expectedIntervalSeconds?: number | undefined
-  /** Only the part of the track within is shown. */
+  /** Only the part of the track within the bounds is returned. */
   readonly within?: MapBounds | undefined
 }
 
@@ -146,8 +146,8 @@ export type MapBounds = {
 }
 
 /**
- * Passes on those records of a track that are within the bounds, and the record before and after each such part, so that its
- * lines reach the edge.
+ * Passes on the records of a track within the bounds, and the record before and after each such
+ * part, so that its lines reach the edge.
  */
 class PartOfTrack<Step extends Coordinates> {
   readonly #bounds: MapBounds
@@ -157,7 +157,10 @@ class PartOfTrack<Step extends Coordinates> {
   #isInside = false
   #hasPart = false
 
-  /** @param take `begins`: between this record and the one passed on before the track was elsewhere. */
+  /**
+   * @param take `begins`: between this record and the previous one passed on, the track was
+   * outside.
+   */
   constructor(bounds: MapBounds, take: (step: Step, begins: boolean) => void) {
     this.#bounds = bounds
     this.#take = take

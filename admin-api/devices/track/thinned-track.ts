@@ -3,20 +3,20 @@ import { length, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 
 const NONE = -1
 
-/** Two successive records with a gap between them; both are kept. */
+/** Two successive records with a gap between them; both are retained. */
 type Gap = { readonly from: number; readonly to: number }
 
 /**
- * Reduces a track of any length to at most `limit` records, with memory for only that many, by
+ * Reduces a track of any length to at most `limit` records, using memory for only that many, by
  * SQUISH-E (Muckell and others, 2013): when there is one record too many, it drops the record whose
  * absence changes the track least, at the time of each dropped record, including the deviation from
- * earlier drops around it. Both ends of the track are kept, and both ends of its longest gaps.
+ * earlier drops around it. Both ends of the track are retained, and both ends of its longest gaps.
  *
- * Each kept record has a number, and its values are in arrays of numbers, which takes a third of
- * the time that one object per record takes.
+ * Each retained record has a number, and its values are in arrays of numbers, which takes a third
+ * of the time of one object per record.
  */
 export class ThinnedTrack<Kept> {
-  /** The maximum distance of any record from the shown track at its time, in metres. */
+  /** The maximum distance of any record from the thinned track at its time, in metres. */
   tolerance = 0
   total = 0
   readonly #limit: number
@@ -31,7 +31,7 @@ export class ThinnedTrack<Kept> {
   readonly #carried: Float64Array
   /** The number of gaps that end at the record: if there are any, it is not dropped. */
   readonly #gapEnds: Int32Array
-  /** The maximum deviation of the shown track if the record were dropped too. */
+  /** The maximum deviation of the thinned track if the record were dropped too. */
   readonly #removable: LeastFirst
   readonly #gapMs: number
   /** The minimum length of a gap; it grows when there are too many gaps. */
@@ -39,11 +39,11 @@ export class ThinnedTrack<Kept> {
   #gaps: Gap[] = []
   #first = NONE
   #last = NONE
-  /** The number of the record dropped last. */
+  /** The number of the last record dropped. */
   #free = NONE
 
   /**
-   * Silences longer than `gapMs` and leaps are gaps; if there are too many, only the longest are.
+   * Silences longer than `gapMs` and jumps are gaps; if there are too many, only the longest are.
    */
   constructor({ limit, gapMs }: { limit: number; gapMs: number }) {
     const size = limit + 1
@@ -63,7 +63,7 @@ export class ThinnedTrack<Kept> {
   /**
    * Adds a record; records come in the order of time.
    *
-   * @param isLeap whether the distance from the record before is too long to have been driven.
+   * @param isLeap whether the distance from the previous record is too long to have been driven.
    */
   add(record: Kept, timestamp: number, place: EarthPoint, isLeap = false): void {
     const point = this.#free === NONE ? this.#records.length : this.#free
@@ -107,7 +107,7 @@ export class ThinnedTrack<Kept> {
   #mark(gap: Gap): void {
     this.#gaps.push(gap)
     this.#countGapEnds(gap, 1)
-    // Keeps at least every other record removable.
+    // Leaves at least every other record removable.
     if (this.#gaps.length <= this.#limit / 4) return
     const ms = ({ from, to }: Gap) => this.#msBetween(from, to)
     const lengths = this.#gaps.map(ms).sort((a, b) => a - b)
@@ -144,7 +144,7 @@ export class ThinnedTrack<Kept> {
     this.#rank(point)
   }
 
-  /** Ranks a record among the removable ones, unless it must be kept. */
+  /** Ranks a record among the removable ones, unless it must be retained. */
   #rank(point: number): void {
     const before = this.#before[point] as number
     const after = this.#after[point] as number
@@ -177,7 +177,7 @@ export class ThinnedTrack<Kept> {
 }
 
 /**
- * The deviation in one coordinate of `point` from that fraction of the line from `before` to
+ * The deviation of `point`, in one coordinate, from that fraction of the line from `before` to
  * `after`.
  */
 function offWay(

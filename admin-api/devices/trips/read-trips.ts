@@ -7,23 +7,24 @@ import { TripFinder, type StopRules, type TripOrStop } from '../../../schemas/ge
 
 const HOUR_MS = 60 * 60_000
 
-/** How far before a range reading begins: further, where an item has begun earlier. */
+/** How far before a range reading begins; further if an item began earlier. */
 const LOOKING_BACK_MS = [2 * HOUR_MS, 12 * HOUR_MS, 72 * HOUR_MS]
 const LONGEST_BACK_MS = 31 * 24 * HOUR_MS
 const LOOKING_ON_MS = 31 * 24 * HOUR_MS
 
 /**
- * A page of the trips and stops of a device that begin in the range, or reach into it, in the order of
- * time. Those at its edges are whole, so reading begins before the range and ends after it, by up to 31
- * days. The first page is read to the end of the range, for the totals, but kept no further than the
- * others. Ends early when `isWanted` returns false.
+ * A page of the trips and stops of a device that begin in the range, or reach into it, in order of
+ * time. Items at its edges are returned whole, so reading begins before the range and ends after
+ * it, by up to 31 days. The first page is read to the end of the range, for the totals, but stores
+ * no more items than other pages. Ends early when `isWanted` returns false.
  */
 export async function readTrips(query: TripQuery, deps: Reading): Promise<TripsPage> {
   const { from, after } = query
   const earliest = Math.max(after?.startedAt ?? -Infinity, from - LONGEST_BACK_MS)
   const begins = after ?? { from, to: from }
   const starts = LOOKING_BACK_MS.map((ms) => begins.from - ms).filter((at) => at > earliest)
-  // Where the first page began, a later one comes to the same items, certain or not.
+  // Where reading for the first page began: from there a later page arrives at the same items,
+  // certain or not.
   starts.push(earliest)
   for (const [n, startedAt] of starts.entries()) {
     const certainAt = n === starts.length - 1 ? Infinity : begins.to
@@ -44,8 +45,8 @@ export type TripQuery = StopRules & {
 }
 
 /**
- * The last item of a page, which is the `nth` with these times, and where reading for the first page began: several
- * trips may last no time.
+ * The last item of a page, its rank (`nth`) among items with the same times (several trips may last
+ * no time), and where reading for the first page began.
  */
 export type TripPlace = {
   readonly startedAt: number
@@ -58,11 +59,13 @@ export type TripsPage = {
   readonly items: readonly TripOrStop[]
   /** Undefined on the last page. */
   readonly next: TripPlace | undefined
-  /** The totals of what lies in the range; only the first page has them. */
+  /** The totals of the part within the range; only on the first page. */
   readonly totals: TripTotals | undefined
 }
 
-/** Sums over what lies in a range: days add up. Trips and stops count where they begin. */
+/**
+ * Sums over the part within a range, so that days add up. Trips and stops count where they begin.
+ */
 export class TripTotals {
   trips = 0
   stops = 0
@@ -85,7 +88,7 @@ export class TripTotals {
 
 type Reading = { readonly store: Pick<Store, 'pageTrack'>; readonly isWanted: () => boolean }
 
-/** Undefined if items that begin after `certainAt` could be others had reading begun earlier. */
+/** Undefined if items beginning after `certainAt` could differ had reading begun earlier. */
 async function readFrom(
   query: TripQuery & { readonly startedAt: number; readonly certainAt: number },
   { store, isWanted }: Reading,
@@ -128,7 +131,7 @@ async function readFrom(
       finder.end()
       break
     }
-    // Otherwise one long range would keep all other requests waiting until the end.
+    // Otherwise one long range would block all other requests until it ends.
     await endOfTurn()
   }
   const page = items.slice(0, limit)
@@ -151,7 +154,7 @@ function placeOfLast(page: readonly TripOrStop[], { from, to }: TripOrStop, afte
   return { from, to, nth: count + (isSame ? after.nth : 0) }
 }
 
-/** Items follow one another, so the end of one is enough, unless it is its beginning too. */
+/** Items follow one another, so one item's end suffices, unless it is also its beginning. */
 function isAfter(item: TripOrStop, nth: number, last: TripPlace | undefined): boolean {
   if (last === undefined) return true
   if (item.from === last.from && item.to === last.to) return nth > last.nth

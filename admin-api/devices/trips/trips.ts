@@ -182,7 +182,7 @@ const OF_TRIPS = {
   end: TRIP_END,
 }
 
-// Not `oneOf`: the Go code that openapi-generator makes of it needs an extra package.
+// Not `oneOf`: for it, openapi-generator's Go code needs an extra package.
 const TRIP_OR_STOP: JsonSchema = objectOf(
   {
     kind: { enum: ['trip', 'stop'] },
