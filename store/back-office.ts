@@ -1,6 +1,7 @@
 import type { InstanceReport } from '../schemas/instance-report.ts'
 
-// Other data of operators, and what services report: shares, audit, instances. None of it comes from the log.
+// Other operators' data and the services' reports: shares, audit, instances. None of it comes from
+// the log.
 
 /** The last item of the previous page, which may have been deleted since. */
 export type PlaceByAge = { readonly id: string; readonly createdAt: number }
@@ -9,7 +10,10 @@ export type DefinitionsPage = {
   readonly accountId: string
   readonly limit: number
   readonly after?: PlaceByAge
-  /** Ends the page early, after the definition with which it has this size: only an empty page is behind the last one. */
+  /**
+   * Ends the page early, after the definition that brings it to this size: only an empty page is
+   * the end.
+   */
   readonly mostBytes?: number
 }
 
@@ -17,7 +21,7 @@ export type DefinitionsPage = {
 export type Share = {
   readonly id: string
   readonly accountId: string
-  /** Absent: it is called after its devices. */
+  /** Absent: it is named after its devices. */
   readonly name?: string
   readonly devices: readonly SharedDevice[]
   readonly trailMinutes: number
@@ -33,9 +37,9 @@ export type SharedDevice = {
   readonly deviceId: string
   /** Identifies the device to viewers. */
   readonly ref: string
-  /** The device's name in the share, instead of its own. */
+  /** The device's name in the share, instead of its usual name. */
   readonly name?: string
-  /** The recordId of the last position known when the share was made, if it shows that. */
+  /** The recordId of the last position known when the share was created, if it shows that. */
   readonly lastKnown?: string
   /** The life in which the device was shared: it leaves the share once it is erased. */
   readonly life?: string
@@ -56,8 +60,8 @@ export interface Shares {
   /** Returns the deleted share. */
   deleteShare(query: { accountId: string; shareId: string }): Promise<Share | undefined>
   /**
-   * Removes an erased device, with its name, from its account's shares that were made up to
-   * `sharedUpTo` or in a life before; they no longer show it.
+   * Removes an erased device, with its name, from its account's shares that were created up to
+   * `sharedUpTo` or in an earlier life; they no longer show it.
    */
   unshareDevice(device: {
     readonly accountId: string
@@ -66,25 +70,28 @@ export interface Shares {
   }): Promise<void>
 }
 
-/** The changes that operators and keys made. Append-only, but for details of erased devices. */
+/** The changes made by operators and keys. Append-only, except for details of erased devices. */
 export interface Audit {
   /**
-   * Removes details about a device, such as its name and labels, from entries up to a time, and the device from
-   * entries on several devices. The operator, the action and the time stay.
+   * Removes details about a device, such as its name and labels, from entries up to a time, and the
+   * device from entries on several devices. The operator, the action and the time remain.
    */
   forgetAuditDetails(device: { accountId: string; deviceId: string; upTo: number }): Promise<void>
   /**
-   * `lives`: the lives, before the change, of the devices in the details. Details of a device that has been erased
-   * since are not stored.
+   * `lives`: the lives, before the change, of the devices in the details. Details of a device
+   * erased since are not stored.
    */
   appendAudit(entry: AuditEntry, lives?: ReadonlyMap<string, string | undefined>): Promise<void>
-  /** Newest first. `from` inclusive, `to` exclusive. An entry on many devices is found by each of them. */
+  /**
+   * Newest first. `from` inclusive, `to` exclusive. An entry on several devices is found by each of
+   * them.
+   */
   pageAudit(query: AuditQuery): Promise<PageOfAudit>
 }
 
 /**
- * A page may have fewer than `limit` entries although more follow: if few of many entries match, or entries name
- * thousands of devices. `next`: the `after` of the next page; absent on the last one.
+ * A page may have fewer than `limit` entries although more follow: if few of many entries match, or
+ * entries name thousands of devices. `next`: the `after` of the next page; absent on the last page.
  */
 export type PageOfAudit = { readonly entries: readonly AuditEntry[]; readonly next?: string }
 
@@ -112,17 +119,20 @@ export type AuditEntry = {
     /** The operator's e-mail or the key's name, as it was then. */
     readonly name: string
   }
-  /** A fact in the past tense, `key.created`. */
+  /** The action in the past tense, `key.created`. */
   readonly action: string
   readonly subject: { readonly kind: AuditSubject; readonly id: string }
-  /** The new values, field by field; never a secret. Of many devices also their ids, as `deviceIds`. */
+  /**
+   * The new values, field by field; never a secret. For several devices also their ids, as
+   * `deviceIds`.
+   */
   readonly details?: Readonly<Record<string, unknown>>
   /** The client's address. */
   readonly address: string
   readonly requestId: string
 }
 
-/** `devices`, `geofences`: many of the account with the subject's id. */
+/** `devices`, `geofences`: several of the account with the subject's id. */
 export const AUDIT_SUBJECTS = [
   'key',
   'device',
@@ -136,12 +146,12 @@ export const AUDIT_SUBJECTS = [
   'rule',
   'subscription',
 ] as const
-/** The only action on many devices. */
+/** The only action on several devices. */
 export const DEVICES_LABELLED = 'devices.labelled'
 
 export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 
-/** Data of the store that are kept for a limited time. */
+/** The store's data that is kept for a limited time. */
 export interface Outdated {
   /**
    * Removes ended sessions, shares a week after they expired, reports of instances that ended, and refused
@@ -151,14 +161,19 @@ export interface Outdated {
   removeOutdated(now: number): Promise<void>
 }
 
-/** Running services: each service of each process, as it reports itself. */
+/** Running services: each service of each process, as reported by itself. */
 export interface Instances {
   saveInstance(report: InstanceReport): Promise<void>
-  /** Instances that reported since then; their reports are kept for an hour. */
+  /** Instances that have reported since then; their reports are stored for an hour. */
   instances(query: { reportedSince: number }): Promise<InstanceReport[]>
-  /** The number of spools last reported as not empty, at `reportedSince` or later; their instances may be gone. */
+  /**
+   * The number of spools last reported as not empty, at `reportedSince` or later; their instances
+   * may have ended.
+   */
   waitingSpools(query: { reportedSince: number }): Promise<number>
-  /** The last report of each minute from `since` on, of instances with figures; kept for a day. */
+  /**
+   * The last report of each minute from `since` on, of instances with figures; stored for a day.
+   */
   instanceMinutes(query: { since: number }): Promise<InstanceMinute[]>
 }
 

@@ -2,10 +2,10 @@ import type { DeviceRule, RuleContent } from '../schemas/definitions/device-rule
 import type { Geofence, GeofenceContent } from '../schemas/definitions/geofence.ts'
 import type { DefinitionsPage, PlaceByAge } from './back-office.ts'
 
-/** How far the devices inside the new and changed geofences of an account have been found. */
+/** The progress of finding the devices inside an account's new and changed geofences. */
 export type Adoption = {
   readonly accountId: string
-  /** Done for the geofences that came into force up to then. */
+  /** Finished for geofences that came into force up to then. */
   readonly upTo: number
   /** Devices are being looked for in the geofences that came into force from `from` to `to`. */
   readonly running?: AdoptionRun
@@ -19,21 +19,21 @@ export type AdoptionRun = {
 }
 
 export interface AdoptionStore {
-  /** Undefined: not even begun. */
+  /** Undefined: not yet begun. */
   adoption(accountId: string): Promise<Adoption | undefined>
-  /** `upTo` never goes back. */
+  /** `upTo` never decreases. */
   saveAdoption(adoption: Adoption): Promise<void>
 }
 
 type InAccount = { readonly accountId: string; readonly id: string }
 
-/** A change of a definition; `next` is called again if another change came between, and may throw. */
+/** A change of a definition; `next` is called again after a concurrent change, and may throw. */
 export type DefinitionChange<Definition, Content> = InAccount & {
   readonly changedAt: number
   readonly next: (before: Definition) => Content
 }
 
-/** The definitions of the account would have more than `MOST_DEFINITION_BYTES` together. */
+/** The account's definitions would exceed `MOST_DEFINITION_BYTES` together. */
 export type TooLarge = 'too large'
 
 /** Why a geofence is not stored. */
@@ -43,9 +43,12 @@ export type GeofenceRefused =
 /** Why a rule is not stored. */
 export type RuleRefused = 'too many rules' | TooLarge | { readonly unknownGeofence: string }
 
-/** The geofences and rules that operators define. Another account never sees them. */
+/** The geofences and rules that operators define. Other accounts never see them. */
 export interface DefinitionStore extends AdoptionStore {
-  /** Creates each or refuses it. `revision`, `changedAt` and `inForceSince` are those of a new one. */
+  /**
+   * Creates or refuses each. `revision`, `changedAt` and `inForceSince` are those of a new
+   * definition.
+   */
   createGeofences(
     geofences: readonly NewGeofence[],
   ): Promise<readonly (Geofence | GeofenceRefused)[]>
@@ -53,7 +56,10 @@ export interface DefinitionStore extends AdoptionStore {
   pageGeofences(query: DefinitionsPage): Promise<Geofence[]>
   /** The same without their shapes. */
   pageGeofenceNames(query: DefinitionsPage): Promise<NamedDefinition[]>
-  /** The version of the account's last change, by which a caller sees that there was one; 0: no change is known. */
+  /**
+   * The version of the account's last change, by which a caller detects changes; 0: no change is
+   * known.
+   */
   newestGeofenceVersion(accountId: string): Promise<number>
   findGeofence(query: InAccount): Promise<Geofence | undefined>
   findGeofenceByExternalId(query: {
@@ -63,7 +69,7 @@ export interface DefinitionStore extends AdoptionStore {
   changeGeofence(
     change: DefinitionChange<Geofence, GeofenceContent>,
   ): Promise<Geofence | GeofenceRefused | undefined>
-  /** Returns the deleted one, or the rule that names it, which keeps it. */
+  /** Returns the deleted geofence, or the rule that names it and so prevents the deletion. */
   deleteGeofence(
     query: InAccount & { readonly deletedAt: number },
   ): Promise<{ readonly deleted: Geofence } | { readonly namedBy: DeviceRule } | undefined>
@@ -78,8 +84,8 @@ export interface DefinitionStore extends AdoptionStore {
   deleteRule(query: InAccount & { readonly deletedAt: number }): Promise<DeviceRule | undefined>
 
   /**
-   * Removes erased devices from the lists of definitions that nobody has changed since their erasure. Each definition
-   * that names one is written: there may be thousands.
+   * Removes erased devices from the lists of definitions that nobody has changed since the erasure.
+   * Each definition that names one is written: there may be thousands.
    */
   forgetInDefinitions(devices: ErasedDevices): Promise<void>
 
@@ -101,14 +107,14 @@ export type NewRule = RuleContent & InAccount & { readonly createdAt: number }
 export type NamedDefinition = PlaceByAge & { readonly name: string; readonly version: number }
 
 export type ChangesQuery = {
-  /** The version to continue behind; 0: from the first. */
+  /** The version after which to continue; 0: from the first. */
   readonly after: number
-  /** Only the versions of known ones are read. */
+  /** Only the versions of known definitions are read. */
   readonly isKnown: (id: string, version: number) => boolean
 }
 
 export type ChangesPage<Definition> = {
-  /** The unknown ones; at most 1 MiB and the last of them. */
+  /** The unknown definitions; at most 1 MiB plus the last of them. */
   readonly changes: readonly ChangedDefinition<Definition>[]
   /** The last version read. */
   readonly last: number
@@ -118,8 +124,8 @@ export type ChangesPage<Definition> = {
 export type ChangedDefinition<Definition> = {
   readonly id: string
   readonly changedAt: number
-  /** Grows with every change in the store, also those by an erasure. */
+  /** Increases with every change in the store, including changes by an erasure. */
   readonly version: number
-  /** Absent: it was deleted. That is known for a day. */
+  /** Absent: it was deleted. Deletions are known for a day. */
   readonly definition?: Definition
 }

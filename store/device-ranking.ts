@@ -11,18 +11,18 @@ import {
 import type { Device } from '../schemas/devices/read-models.ts'
 import type { DeviceQuery, DevicePlace, PagedDevice } from './read-models.ts'
 
-/** The few columns that decide about a device's place in a page. */
+/** The few columns that determine a device's rank in a page. */
 export type RankedDevice = readonly [deviceId: string, name: string | null, value: SortValue]
 
-/** How often a page is filled up, after devices on it were erased while it was made. */
+/** How often a page is filled up after devices on it were erased during the reading. */
 const MOST_ROUNDS = 5
 
-/** Whether a page's order is that of no index, so that every device must be looked at. */
+/** Whether no index has the page's order, so that every device must be examined. */
 export function isRanked({ sort = 'deviceId', words }: DeviceQuery): boolean {
   return words !== undefined || sort === 'firstSeenAt'
 }
 
-/** A page of devices: first their places, then the devices at these places. */
+/** A page of devices: first their ranks, then the devices at these ranks. */
 export async function pageAt(
   query: DeviceQuery,
   {
@@ -53,17 +53,17 @@ export async function pageAt(
 }
 
 /**
- * The places of a page: goes through narrow rows of devices, and keeps those of the page.
+ * The ranks of a page: goes through narrow rows of devices, and selects those of the page.
  * @param walk the rows of the filtered devices.
- * @param isInOrder whether they come in the page's order; otherwise they come in the order of their ids
- * and the page's direction, and every one is looked at.
+ * @param isInOrder whether they come in the page's order; otherwise they come in the order of their
+ * ids and the page's direction, and every device is examined.
  */
 export async function placesAmong(
   query: DeviceQuery,
   { walk, isInOrder }: { walk: AsyncIterable<readonly RankedDevice[]>; isInOrder: boolean },
 ): Promise<DevicePlace[]> {
   const { limit, sort = 'deviceId', order = 'asc', after, words = [] } = query
-  /** A device that reports meanwhile may come again. */
+  /** A device that reports in the meantime may appear again. */
   const taken = new Set<string>()
   const look = quickLook(words)
   const compare = (a: DevicePlace, b: DevicePlace) => compareSortValues(a.value, b.value, order)

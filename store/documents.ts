@@ -1,7 +1,7 @@
 /**
- * Small documents with a few look-ups: the back office is implemented once on top of these, for both
- * databases. Only JSON values; texts are well-formed. A change affects one document, so a rule that
- * spans several needs a unique index, or a replacement of an unchanged document.
+ * Small documents with a few look-ups: the back office is implemented once on top of them, for both
+ * databases. Only JSON values; texts are well-formed. A change affects one document, so a
+ * constraint across several needs a unique index, or a replacement of an unchanged document.
  */
 export type Document = { readonly id: string }
 
@@ -11,20 +11,21 @@ export type Revisioned<D> = D & { readonly revision: number }
 /** One kind of document, with its own table or collection. `D`: its content. */
 export type Kind<D extends Document> = {
   readonly name: string
-  /** A document without a field of a unique index is not in it. */
+  /** A unique index does not contain documents without its field. */
   readonly indexes: Readonly<Record<string, Index<D>>>
-  /** Documents are never removed, and change in this field alone. */
+  /** Documents are never removed, and only this field changes. */
   readonly appendOnlyBut?: keyof D & string
   /**
-   * Inserting or replacing a document gives it the next number of its kind as its `version`, so that processes can
-   * follow the changes without comparing clocks. A document that an earlier version wrote has none.
+   * Inserting or replacing a document gives it the next number of its kind as its `version`, so
+   * that processes can follow the changes without comparing clocks. Documents written by earlier
+   * versions have none.
    */
   readonly isCounted?: true
-  /** The fields of a brief reading: texts or numbers. */
+  /** The fields of a brief read: texts or numbers. */
   readonly brief?: readonly (keyof D & string)[]
 }
 
-/** A field, or one of an object in a field: `subject.id`. */
+/** A field, or a field of a nested object: `subject.id`. */
 export type FieldOf<D> = (keyof D & string) | `${keyof D & string}.${string}`
 
 export type Index<D> = {
@@ -34,23 +35,31 @@ export type Index<D> = {
 }
 
 export type Query<D> = {
-  /** By name. Its first fields equal `where` (null: are absent); the others and the id give the order. */
+  /**
+   * By name. Its first fields equal `where` (null: they are absent); the others and the id
+   * determine the order.
+   */
   readonly index: string
   readonly where?: Partial<D> | Partial<Record<FieldOf<D>, unknown>>
   /** The lowest value of the first ordering field. */
   readonly from?: string | number
   readonly order?: 'asc' | 'desc'
-  /** The ordering fields of the previous page's last document, which may have been deleted since. */
+  /**
+   * The ordering fields of the previous page's last document, which may have been deleted since.
+   */
   readonly after?: Partial<D> & Document
   readonly skip?: number
   readonly limit: number
-  /** Ends the page early, after the document with which it has this size. */
+  /** Ends the page early, after the document that brings it to this size. */
   readonly mostBytes?: number
-  /** Only the fields of a brief reading: the others are absent. */
+  /** Only the fields of a brief read: the others are absent. */
   readonly isBrief?: true
 }
 
-/** Documents read from the database in one piece, where their sizes are counted: each may be large. */
+/**
+ * Documents read from the database together; the database counts their sizes, because each may be
+ * large.
+ */
 export const SIZED_AT_ONCE = 32
 
 /** Every method may throw a `DependencyError`: `retriable` when the database is down or busy. */
@@ -62,9 +71,9 @@ export interface DocumentStore<D extends Document> {
   find(query: Query<D>): Promise<Revisioned<D>[]>
   /** False if it has been changed or removed since it was read, or a unique value is taken. */
   replace(document: Revisioned<D>): Promise<boolean>
-  /** In one go. Returns how many were replaced; the others are as they were. */
+  /** Replaces them together. Returns how many were replaced; the others are unchanged. */
   replaceAll(documents: readonly Revisioned<D>[]): Promise<number>
-  /** Increases a number, never decreases it, in the documents that exist. */
+  /** Increases a number, never decreases it, in documents that exist. */
   raise(field: keyof D & string, values: ReadonlyMap<string, number>): Promise<void>
   /** With a revision, only if it is still current. Returns whether it was removed. */
   remove(document: Document & { readonly revision?: number }): Promise<boolean>

@@ -20,7 +20,7 @@ export type Forgetting = Pick<Shares, 'unshareDevice'> &
 
 /**
  * The order of an erasure's steps, for both databases. `hide` precedes `beginLife`, so that a
- * reader of the new life finds the device hidden, or as it has reported since.
+ * reader of the new life finds the device either hidden or with reports made since.
  */
 export function erasingDevices({
   announced,
@@ -39,7 +39,7 @@ export function erasingDevices({
   hide: (erasure: DeviceErased) => Promise<void>
   /** Whether this very erasure has hidden the device. */
   isHidden: (erasure: DeviceErased) => Promise<boolean>
-  /** Removes the device's settings and gives it another life. */
+  /** Removes the device's settings and begins its next life. */
   beginLife: (erasure: DeviceErased) => Promise<void>
   /** Removes the settings of a device unless they were changed after its erasure. */
   forgetSettings: (erasure: DeviceErased) => Promise<void>
@@ -50,7 +50,7 @@ export function erasingDevices({
     // Changes of the previous life may have been recorded until now.
     await announceHidden(erasure, Math.max(clock.now(), erasure.erasedAt))
     const { eventId: id, accountId, deviceId } = erasure
-    // Earlier ones never reached the log, or this one covers them.
+    // Earlier erasures never reached the log, or this one covers them.
     await announced.removeOlder({ index: 'device', where: { accountId, deviceId }, than: id })
   }
 
@@ -61,14 +61,14 @@ export function erasingDevices({
     else if (known.forgottenUpTo === undefined) await announced.replace({ ...known, forgottenUpTo })
   }
 
-  /** The hidden devices, page by page; the next page no longer has those that are finished. */
+  /** The hidden devices, page by page; the next page no longer has devices already processed. */
   function pageHidden(device: Parameters<Erasures['finishErasures']>[0]) {
     return device === undefined
       ? announced.find({ index: 'hidden', from: 0, limit: FINISHED_AT_ONCE })
       : announced.find({ index: 'device', where: device, limit: FINISHED_AT_ONCE })
   }
 
-  /** Together: the definitions of an account are read once for all its devices. */
+  /** Together, so that the account's definitions are read only once for all its devices. */
   async function leaveDefinitions(erasures: readonly AnnouncedErasure[]): Promise<void> {
     const accounts = new Map<string, Map<string, number>>()
     for (const { accountId, deviceId, forgottenUpTo: upTo } of erasures) {
@@ -91,7 +91,7 @@ export function erasingDevices({
     async forgetErased(erasure) {
       const known = await announced.get(erasure.eventId)
       if (known !== undefined && known.forgottenUpTo === undefined) return hideErased(erasure)
-      // Also if this store was restored from before the erasure, and has never heard of it.
+      // Also if this store was restored from before the erasure and does not know it.
       await forgetSettings(erasure)
       const { accountId, deviceId, erasedAt } = erasure
       await unshareDevice({ accountId, deviceId, sharedUpTo: erasedAt })

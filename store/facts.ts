@@ -7,8 +7,9 @@ import type { ChangesPage, ChangesQuery } from './definitions.ts'
 import type { ErasureEntry } from './read-models.ts'
 
 /**
- * The facts of all devices, and the states that the next ones are decided from. They are decisions: neither can be
- * made again from the log. Written by the projector. Times are milliseconds since the epoch.
+ * The facts of all devices, and the states from which the next facts are decided. They are
+ * decisions: neither can be recreated from the log. Written by the projector. Times are
+ * milliseconds since the epoch.
  */
 export interface FactStore {
   /** The last offset judged, per partition; undefined: judging has not begun. */
@@ -17,24 +18,31 @@ export interface FactStore {
   /** The last event judged of each partition, to recognise the log. */
   lastJudged(): Promise<AppliedEvents>
 
-  /** Adds states of devices without facts; those that have a state keep it. */
+  /** Adds states of devices without facts; existing states remain. */
   seedFacts(seeds: readonly SeededState[]): Promise<void>
 
   /** Judging begins after these offsets, if it has not begun yet. */
   beginFacts(progress: Offsets): Promise<void>
 
   /**
-   * Judges devices by their stored states, and stores states, facts and progress so that in effect each decision is
-   * made once. A judging that stops early is stored and called again. A device whose state or facts cannot be written,
-   * and never will be, is left out: its state stays as it was, and the progress passes its entries.
+   * Judges devices by their stored states, and stores states, facts and progress so that in effect
+   * each decision is made once. If judging stops early, the result is stored and it is called
+   * again. A device whose state or facts can never be written is skipped: its state remains
+   * unchanged, and the progress passes its entries.
    * @throws {WentBackError} if they lack entries before the batch.
    */
   judgeFacts(batch: FactsBatch): Promise<JudgedFacts>
 
-  /** Removes a device's facts, and its state but for the erasure. Only the first copy of an erasure has an effect. */
+  /**
+   * Removes a device's facts, and its state except for the erasure. Only the first copy of an
+   * erasure has an effect.
+   */
   eraseFacts(erasure: ErasureEntry): Promise<void>
 
-  /** Devices of a partition that are due at `now` or before, the earliest first. The first `skip` are left out. */
+  /**
+   * A partition's devices that are due at `now` or earlier, earliest first. The first `skip` are
+   * left out.
+   */
   dueDevices(query: {
     readonly now: number
     readonly limit: number
@@ -42,7 +50,10 @@ export interface FactStore {
     readonly skip?: number
   }): Promise<readonly DueDevice[]>
 
-  /** Facts of an account, newest first by `at`, then sequence, then id. Those of hidden devices are left out. */
+  /**
+   * Facts of an account, newest first by `at`, then sequence, then id. Facts of hidden devices are
+   * left out.
+   */
   pageFacts(query: FactsQuery): Promise<readonly DeviceFact[]>
 
   /** The facts with these ids that belong to no hidden device, in any order. */
@@ -57,7 +68,7 @@ export interface FactStore {
     readonly facts: readonly Pick<DeviceFact, 'id' | 'deviceId'>[]
   }): Promise<ReadonlySet<string>>
 
-  /** Removes facts that were decided before, and states of devices not seen since then. */
+  /** Removes facts decided before this time, and states of devices not seen since. */
   expireFacts(before: number, signal?: AbortSignal): Promise<void>
 
   /** The settings that judging depends on, in the order of their versions: absent where all have the default. */
@@ -70,19 +81,22 @@ export interface FactStore {
     readonly limit: number
   }): Promise<readonly DueDevice[]>
 
-  /** What is known of these devices of an account by geofences and rules. */
+  /** The standings of these devices of an account for geofences and rules. */
   definitionsStates(query: {
     readonly accountId: string
     readonly deviceIds: readonly string[]
   }): Promise<ReadonlyMap<string, DefinitionsState>>
 
-  /** Devices that are in a geofence, or for which a rule is raised, in the order of their ids, in pages. Hidden ones are left out. */
+  /**
+   * Devices that are in a geofence, or for which a rule is raised, in the order of their ids, in
+   * pages. Hidden devices are left out.
+   */
   devicesWith(query: {
     readonly accountId: string
     readonly definitionId: string
     /** For a rule: a change has dropped everything raised before it. */
     readonly revision?: number
-    /** The last device of the page before. */
+    /** The last device of the previous page. */
     readonly after?: string
     readonly limit: number
   }): Promise<readonly DeviceSince[]>
@@ -101,7 +115,10 @@ export type WatchSettings = {
   readonly accountId: string
   readonly deviceId: string
   readonly disabled: boolean
-  /** When the device was last enabled; absent: it was never disabled, or enabled by version 0.3.0. */
+  /**
+   * When the device was last enabled; absent: it was never disabled, or was enabled by version
+   * 0.3.0.
+   */
   readonly enabledSince?: number
   readonly expectedIntervalSeconds?: number
   readonly labels?: readonly string[]
@@ -109,7 +126,7 @@ export type WatchSettings = {
   readonly labelledSince?: number
 }
 
-/** Whether anything differs from the settings of a device that operators have not changed. */
+/** Whether anything differs from the default settings. */
 export function hasSettings(settings: WatchSettings): boolean {
   const { disabled, enabledSince, expectedIntervalSeconds, labels } = settings
   const differing = enabledSince ?? expectedIntervalSeconds ?? labels
@@ -127,7 +144,7 @@ export type FactsBatch = {
 /** Consecutive entries of one partition. */
 export type EntriesRead = {
   readonly partition: number
-  /** The offset that they follow; by default it is not checked. */
+  /** The offset before the first entry; by default it is not checked. */
   readonly after?: number
   readonly lastOffset: number
   readonly lastEvent?: { readonly offset: number; readonly id: string } | undefined
@@ -136,14 +153,17 @@ export type EntriesRead = {
 export type JudgeDevice = {
   readonly accountId: string
   readonly deviceId: string
-  /** Pure; called again if the state has changed meanwhile. Undefined: nothing changes. */
+  /** Pure; called again if the state has changed in the meantime. Undefined: nothing changes. */
   readonly judge: (state: FactState | undefined) => JudgedDevice | undefined
 }
 
 export type JudgedDevice = {
   readonly state: FactState
   readonly facts: readonly DeviceFact[]
-  /** It has stopped early, so that nobody holds too many facts: it must be judged again by this state. */
+  /**
+   * It stopped early, so that memory does not fill with facts: it must be judged again from this
+   * state.
+   */
   readonly isPartial?: boolean
 }
 
@@ -171,7 +191,7 @@ export type FactsQuery = {
   /** Exclusive. */
   readonly to?: number
   readonly limit: number
-  /** The last fact of the page before. */
+  /** The last fact of the previous page. */
   readonly after?: Pick<DeviceFact, 'at' | 'sequence' | 'id'>
 }
 
@@ -201,10 +221,13 @@ export function stateSeenAt({ liveness, erased }: FactState): number {
   return Math.max(liveness?.seenAt ?? 0, erased?.at ?? 0)
 }
 
-/** `since`: null if nobody knows. */
+/** `since`: null if unknown. */
 export type DeviceSince = { readonly deviceId: string; readonly since: number | null }
 
-/** Since when a device is in a geofence, or a rule is raised for it; undefined: it is not. */
+/**
+ * Since when a device has been in a geofence, or a rule has been raised for it; undefined: it is
+ * not.
+ */
 export function standingSince(
   { geofences, rules }: DefinitionsState,
   definitionId: string,
@@ -216,7 +239,7 @@ export function standingSince(
   return revision === undefined || raised?.revision === revision ? raised?.raisedAt : undefined
 }
 
-/** About the size of a state as JSON. Most are plain, and known. */
+/** Approximate size of a state as JSON. Most are plain, and their size is known. */
 export function stateSize(state: FactState): number {
   const { alarms, definitions } = state
   if (alarms !== undefined) return jsonSize(state)

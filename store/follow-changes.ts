@@ -3,25 +3,31 @@ import type { Clock } from '../runtime/clock.ts'
 import type { ChangedDefinition, ChangesQuery, ChangesPage } from './definitions.ts'
 
 /**
- * Numbers are not always visible in their order: a change may appear behind one with a higher number that was seen up
- * to this long before.
+ * Versions do not always become visible in order: a change may appear this long after one with a
+ * higher version.
  */
 const OVERLAP_MS = 60_000
-/** As many numbers are read again during the first minute: no more are given to writes at the same time. */
+/**
+ * As many versions are read again during the first minute: no more are assigned to concurrent
+ * writes.
+ */
 const OVERLAP = 10_000
 /**
- * Everything is read again after this long: deletions are known for a day, and the machine may have slept, its clock
- * may have jumped, or the writer of a change may have ended before it could number it once more.
+ * Everything is read again after this long: deletions are known for a day, and the machine may have
+ * slept, its clock may have jumped, or the writer of a change may have ended before it could
+ * renumber it.
  */
 const WHOLE_EVERY_MS = 12 * 3_600_000
 
-/** Follows all definitions of one kind, by the numbers that the store gives to changes. */
+/** Follows all definitions of one kind, by the versions that the store assigns to changes. */
 export class ChangesFollower<Definition> {
   readonly #read: (query: ChangesQuery) => Promise<ChangesPage<Definition>>
   readonly #clock: Clock
-  /** The version of each definition, deleted ones within the overlap included. */
+  /** The version of each definition, including deleted ones within the overlap. */
   readonly #known = new Map<string, number>()
-  /** The highest number at the end of each reading within the overlap, and of the last one before it. */
+  /**
+   * The highest version at the end of each read within the overlap, and of the last read before it.
+   */
   #marks: { readonly at: number; readonly version: number }[] = []
   #wholeAt = -Infinity
 
@@ -34,8 +40,9 @@ export class ChangesFollower<Definition> {
   }
 
   /**
-   * The changes since the last call, part by part; at first, all definitions. What the caller knows is never emptied:
-   * where everything is read again, only the differences are given, deleted ones last.
+   * The changes since the last call, part by part; at first, all definitions. The caller never has
+   * to start empty: when everything is read again, only the differences are returned, deleted
+   * definitions last.
    */
   async *changes(): AsyncGenerator<readonly ChangedDefinition<Definition>[], void> {
     const now = this.#clock.now()

@@ -7,7 +7,9 @@ import type {
 } from '../schemas/devices/read-models.ts'
 import type { ReadModels } from './read-models.ts'
 
-/** Read models exist in generations: one is current, and a rebuild makes the next one beside it. */
+/**
+ * Read models exist in generations: one is current, and a rebuild creates the next one beside it.
+ */
 export interface Generations {
   /** The current generation; the first is 1. */
   currentGeneration(): Promise<number>
@@ -26,14 +28,17 @@ export interface Generations {
 export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
   /**
    * The last event of each partition that was applied, or is about to be: its id shows whether the
-   * log is still the one that the generation was made from.
+   * log is still the one that the generation was built from.
    */
   lastApplied(): Promise<AppliedEvents>
 
-  /** The version of the fold that made its statuses; undefined while nothing is projected. */
+  /** The version of the fold that produced its statuses; undefined while nothing is projected. */
   foldVersion(): Promise<FoldVersion | undefined>
 
-  /** The origins of these records, by `accountId/recordId`; those that are not stored are left out. */
+  /**
+   * The origins of these records, by `accountId/recordId`; records that are not stored are left
+   * out.
+   */
   recordOrigins(records: readonly RecordName[]): Promise<ReadonlyMap<string, Origin>>
 
   /** The lowest and highest offsets of records received since then, by partition. */
@@ -85,8 +90,8 @@ export interface Rebuild {
   readonly lost: AbortSignal
   /**
    * Removes hidden devices whose erasure `from` has applied. After that, none is removed before the
-   * switch: devices erased meanwhile stay hidden until `to` has applied the erasure too. Call this
-   * before deciding how far `to` must project.
+   * switch: devices erased in the meantime stay hidden until `to` has applied the erasure too. Call
+   * this before deciding how far `to` must project.
    */
   settleErasures(): Promise<void>
   /**

@@ -1,6 +1,6 @@
 import type { Handling } from '../schemas/facts/handling.ts'
 
-/** A fact, as far as its handling needs it. */
+/** The parts of a fact that its handling needs. */
 export type HandledFact = {
   readonly id: string
   readonly accountId: string
@@ -8,14 +8,15 @@ export type HandledFact = {
   readonly decidedAt: number
 }
 
-/** A handling beside its fact; `id` is the fact's. */
+/** A handling of a fact; `id` is the fact's. */
 export type FactHandling = HandledFact & Handling & { readonly operatorId: string }
 
-/** What operators do about facts. */
+/** How operators handle facts. */
 export interface Handlings {
   /**
-   * Replaces the handling of a fact by `next`, without losing concurrent changes; undefined: it stays. `life` is the
-   * device's, read before the fact was: if the device has been erased since, nothing is stored.
+   * Replaces the handling of a fact with `next`, without losing concurrent changes; undefined: no
+   * change. `life` is the device's, read before the fact was: if the device has been erased since,
+   * nothing is stored.
    */
   changeHandling(
     fact: HandledFact,
@@ -27,18 +28,18 @@ export interface Handlings {
     readonly accountId: string
     readonly factIds: readonly string[]
   }): Promise<ReadonlyMap<string, FactHandling>>
-  /** Those that changed at `since` or later, oldest first. */
+  /** Handlings changed at `since` or later, oldest first. */
   changedHandlings(query: {
     readonly accountId: string
     readonly since: number
   }): Promise<readonly FactHandling[]>
-  /** Removes those of an erased device's facts. */
+  /** Removes the handlings of an erased device's facts. */
   forgetHandlings(device: {
     readonly accountId: string
     readonly deviceId: string
-    /** When the last of these facts may have been decided. */
+    /** The latest time at which these facts may have been decided. */
     readonly upTo: number
   }): Promise<void>
-  /** Removes those of facts that were decided before. */
+  /** Removes the handlings of facts decided before. */
   expireHandlings(before: number): Promise<void>
 }

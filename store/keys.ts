@@ -22,7 +22,7 @@ export type ApiKey = {
   readonly expiresAt?: number
   readonly revokedAt?: number
   readonly lastUsedAt?: number
-  /** Requests that were refused because the key, or the secret sent, was no longer in force. */
+  /** Requests refused because the key, or the secret sent, was no longer valid. */
   readonly refusedRequests?: number
   readonly lastRefusedAt?: number
   /** The devices it may see: exact ids, or prefixes ending in `*`. Absent: all. */
@@ -33,7 +33,10 @@ export type ApiKey = {
   readonly previousValidUntil?: number
 }
 
-/** A change of a key: `null` removes a value, absent fields stay. Scopes cannot change: they need another key. */
+/**
+ * A change of a key: `null` removes a value, absent fields remain unchanged. Scopes cannot change:
+ * that requires another key.
+ */
 export type KeyChange = {
   readonly name?: string
   readonly expiresAt?: number | null
@@ -78,7 +81,7 @@ function isOver(end: number | undefined, now: number): boolean {
   return end !== undefined && now >= end
 }
 
-/** Requests refused because the key, or the secret sent, was no longer in force. */
+/** Requests refused because the key, or the secret sent, was no longer valid. */
 export type KeyRefusals = { readonly count: number; readonly lastAt: number }
 
 export interface Keys {
@@ -87,7 +90,7 @@ export interface Keys {
   /** Newest first. */
   pageKeys(query: DefinitionsPage): Promise<ApiKey[]>
   findKey(query: { accountId: string; keyId: string }): Promise<ApiKey | undefined>
-  /** Returns the revoked key; an earlier revocation is kept. */
+  /** Returns the revoked key; an earlier revocation remains unchanged. */
   revokeKey(query: {
     accountId: string
     keyId: string
@@ -109,8 +112,8 @@ export interface Keys {
   }): Promise<ApiKey | 'revoked' | undefined>
   /** Also finds expired and revoked keys, and outdated secrets: the caller decides. */
   findGrant(secretHash: Uint8Array): Promise<KeyGrant | undefined>
-  /** Moves `lastUsedAt` forward, never back. */
+  /** Advances `lastUsedAt`, never moves it back. */
   touchKeys(usedAt: ReadonlyMap<string, number>): Promise<void>
-  /** Adds to `refusedRequests`, and moves `lastRefusedAt` forward. */
+  /** Adds to `refusedRequests`, and advances `lastRefusedAt`. */
   countRefusals(refusals: ReadonlyMap<string, KeyRefusals>): Promise<void>
 }

@@ -1,9 +1,12 @@
 import type { LabelCount } from './read-models.ts'
 
-/** Labels counted beyond those kept, before the others are dropped again. */
+/** Labels counted beyond the result, before the excess is dropped again. */
 const SPARE = 1_000
 
-/** Counts the devices with each label, and keeps only the first labels in their order: there may be very many. */
+/**
+ * Counts the devices with each label, and keeps only the first labels in order: there may be very
+ * many.
+ */
 export class LabelCounts {
   readonly #limit: number
   readonly #after: string
@@ -11,7 +14,7 @@ export class LabelCounts {
   /** Labels after this one are not kept. */
   #last: string | undefined
 
-  /** @param after the last label of the page before. */
+  /** @param after the last label of the previous page. */
   constructor({ limit, after = '' }: { readonly limit: number; readonly after?: string }) {
     this.#limit = limit
     this.#after = after

@@ -12,20 +12,22 @@ import type { DeviceStatus } from '../schemas/devices/read-models.ts'
 /** Entries of one partition to project, in the order of the log. */
 export type ProjectionBatch = {
   readonly partition: number
-  /** The partition's checkpoint that the batch follows; by default it is not checked. */
+  /** The partition's checkpoint before the batch; by default it is not checked. */
   readonly after?: number
   /** The last offset of the batch as read, even if no entry has it. */
   readonly lastOffset: number
   readonly entries: readonly ProjectionEntry[]
   /** Pure; returns `previous` itself for an entry that is already applied. */
   readonly fold: Fold
-  /** Stored with the batch, so that a generation knows which version of the fold has made it. */
+  /**
+   * Stored with the batch, so that a generation records the version of the fold that produced it.
+   */
   readonly foldVersion: number
 }
 
 /**
- * The read models lack entries before a batch, because older read models were restored in their place. Nothing of the
- * batch was written. Reading can resume at their checkpoint.
+ * The read models lack entries before a batch, because they were replaced by restored older ones.
+ * Nothing of the batch was written. Reading can resume at their checkpoint.
  */
 export class WentBackError extends DependencyError {
   constructor(partition: number, { from, to }: { from: number; to: number }) {
@@ -54,15 +56,19 @@ export type Change = {
   readonly before: DeviceStatus | undefined
   readonly after: DeviceStatus | undefined
   /**
-   * Positions stored and counted now, in the order of the log; without those that the batch itself
-   * erased. Counting decides: a projector that died before it counted may have stored the record
-   * already.
+   * Positions stored and counted by this call, in the order of the log; without positions erased by
+   * the batch itself. Counting decides: a projector that died before counting may already have
+   * stored the record.
    */
   readonly stored: readonly PositionEntry[]
-  /** Heartbeats folded now, without those that the batch itself erased, and those without effect. */
+  /**
+   * Heartbeats folded by this call, without heartbeats erased by the batch itself, and without
+   * ineffective ones.
+   */
   readonly seen: readonly SeenEntry[]
   /**
-   * Repeats of stored records, which are folded as signs of life, and of applied erasures, which have no effect.
+   * Repeats of stored records, which are folded as signs of life, and of applied erasures, which
+   * have no effect.
    */
   readonly repeated: readonly ProjectionEntry[]
   readonly erased: readonly ErasureEntry[]

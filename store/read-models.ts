@@ -23,37 +23,38 @@ export type {
 export { WentBackError }
 export type { Change, Fold, ProjectionBatch }
 
-// The part of the store's port that is made from the log, and the settings joined with it. Every
+// The part of the store's port that is built from the log, and the settings joined with it. Every
 // method may throw a `DependencyError`: `retriable` when the store is down or busy. Times are
 // milliseconds since the epoch.
 
 /**
  * Written by the projector from the log; can be dropped and rebuilt. The store's own read models
- * are the current generation's and follow a switch within two seconds; a projector opens one
- * generation and keeps to it.
+ * are those of the current generation and follow a switch within two seconds; a projector opens one
+ * generation and stays with it.
  */
 export interface ReadModels {
   /**
-   * The last offset processed in each partition. It is durable with, or after, everything that it
+   * The last offset processed in each partition. It is durable with, or after, everything it
    * covers, so it never runs ahead, however the read models are copied and restored.
    */
   checkpoint(): Promise<Offsets>
 
   /**
-   * Stores a batch's records and folds them into the device statuses, so that in effect each
-   * record is stored and counted once: a repeat of a stored recordId changes no record, and is folded as a
-   * sign of life; a batch that is delivered again changes nothing. An erasure removes the status and every record of its
-   * device that precede it in the log, including late writes of another projector, which has lost the
-   * partition meanwhile. After the erasure the device starts afresh, except for events from a spool
-   * that were received before it. The operators' settings of the device stay. A heartbeat of a device
-   * without a status has no effect.
+   * Stores a batch's records and folds them into the device statuses, so that in effect each record
+   * is stored and counted once: a repeat of a stored recordId changes no record, and is folded as a
+   * sign of life; a batch that is delivered again changes nothing. An erasure removes the status
+   * and every record of its device that precede it in the log, including late writes of another
+   * projector, which has since lost the partition. After the erasure the device starts afresh,
+   * except for events from a spool that were received before it. The operators' settings of the
+   * device remain. A heartbeat of a device without a status has no effect.
    * @throws {WentBackError} if they lack entries before the batch.
    */
   project(batch: ProjectionBatch): Promise<readonly Change[]>
 
   /**
-   * Removes records received before `receivedBefore`, and devices of which nothing was received since `seenBefore` (by
-   * default the same). Stops early when `signal` is aborted; the next call continues.
+   * Removes records received before `receivedBefore`, and devices from which nothing was received
+   * since `seenBefore` (by default the same). Stops early when `signal` is aborted; the next call
+   * continues.
    */
   expire(
     receivedBefore: number,
@@ -74,7 +75,10 @@ export interface ReadModels {
   /** The same, ascending, with only the fields that a track needs: a day may have 86 400 records. */
   pageTrack(query: HistoryPage): Promise<TrackStep[]>
 
-  /** The points that a track shows for these records of a device, in this order; missing ones are left out. */
+  /**
+   * The points of a track for these records of a device, in this order; missing records are left
+   * out.
+   */
   findTrackPoints(query: {
     readonly accountId: string
     readonly deviceId: string
@@ -82,8 +86,8 @@ export interface ReadModels {
   }): Promise<TrackRow[]>
 
   /**
-   * The number of a device's records with a timestamp from each of the ascending bounds up to the next
-   * one (exclusive): one number fewer than bounds.
+   * The number of a device's records with a timestamp from each of the ascending bounds up to the
+   * next one (exclusive): the result has one number fewer than there are bounds.
    */
   countPositions(query: {
     readonly accountId: string
@@ -104,9 +108,10 @@ export type HistoryPage = {
 }
 
 /**
- * Devices erased by operators, from the request until the projector has applied it. An erasure begins
- * another life of the device. Data that operators wrote about it in the previous life is removed,
- * and a change that belongs to that life is refused, even if it reaches the store later.
+ * Devices erased by operators, from the request until the projector has applied the erasure. An
+ * erasure begins another life of the device. Data that operators wrote about it in the previous
+ * life is removed, and a change that belongs to that life is refused, even if it reaches the store
+ * later.
  */
 export interface Erasures {
   /**
@@ -123,20 +128,21 @@ export interface Erasures {
   hideErased(erasure: DeviceErased): Promise<void>
 
   /**
-   * Called by the projector before it applies an erasure: does the same as `hideErased` unless that is
-   * done. Of an erasure that was never announced, only settings changed up to then are removed.
+   * Called by the projector before it applies an erasure: does the same as `hideErased` unless
+   * already done. If the erasure was never announced, only settings changed up to then are removed.
    */
   forgetErased(erasure: DeviceErased): Promise<void>
 
   /**
-   * Removes what definitions, the audit and the refused reports say of hidden devices, or of one. Called once a device
-   * is hidden, and by the projector every minute, for processes that ended in between: projecting never waits for it.
+   * Removes what definitions, the audit and the refused reports contain about hidden devices, or
+   * about one. Called once a device is hidden, and by the projector every minute, in case a process
+   * ended in between: projecting never waits for it.
    */
   finishErasures(device?: { readonly accountId: string; readonly deviceId: string }): Promise<void>
 
   /**
-   * The current lives of those devices that have been erased. Read this before you check that a
-   * device exists and is visible, and pass it to the change.
+   * The current lives of those of these devices that have been erased. Read this before you check
+   * that a device exists and is visible, and pass it to the change.
    */
   livesOf(query: {
     readonly accountId: string
@@ -144,9 +150,9 @@ export interface Erasures {
   }): Promise<Lives>
 
   /**
-   * The erasures of these devices. `pending`: a hidden device's erasure is not applied yet; `upTo`: the
-   * offset of the last one applied, by partition; `erasedAt`: the time of the newest one, applied or
-   * not. Devices never erased are left out.
+   * The erasures of these devices. `pending`: a hidden device's erasure is not applied yet; `upTo`:
+   * the offset of the last applied erasure, by partition; `erasedAt`: the time of the newest one,
+   * applied or not. Devices never erased are left out.
    */
   erasuresOf(query: {
     readonly accountId: string
@@ -154,7 +160,7 @@ export interface Erasures {
   }): Promise<ReadonlyMap<string, DeviceErasures>>
 }
 
-/** By deviceId; devices that were never erased, as far as the store remembers, are left out. */
+/** By deviceId; devices never erased, as far as the store remembers, are left out. */
 export type Lives = ReadonlyMap<string, string>
 
 export type DeviceErasures = {
@@ -168,8 +174,8 @@ export interface Devices {
   findDevice(query: { accountId: string; deviceId: string }): Promise<Device | undefined>
 
   /**
-   * Whether operators have disabled the device. Also true for a device that reads no longer show because
-   * retention has removed it. False for an erased device.
+   * Whether operators have disabled the device. Also true for a device that reads no longer return
+   * because retention has removed it. False for an erased device.
    */
   isDisabled(query: { accountId: string; deviceId: string }): Promise<boolean>
 
@@ -177,13 +183,13 @@ export interface Devices {
   findDevices(query: { accountId: string; deviceIds: readonly string[] }): Promise<Device[]>
 
   /**
-   * The places of devices in the order of `sort`; equal ones by deviceId, in the order of its UTF-8
-   * bytes. Fewer than `limit` only if there are no more. Each device once, but one whose value changes
-   * meanwhile may be missing.
+   * The ranks of devices in the order of `sort`; equal devices by deviceId, in the order of its
+   * UTF-8 bytes. Fewer than `limit` only if there are no more. Each device appears once, but one
+   * whose value changes in the meantime may be missing.
    */
   placeDevices(query: DeviceQuery): Promise<DevicePlace[]>
 
-  /** The devices at these places; one that was erased meanwhile is replaced by the next. */
+  /** The devices at these ranks; one erased in the meantime is replaced by the next. */
   pageDevices(query: DeviceQuery): Promise<PagedDevice[]>
 
   /** The number of devices by their status at `now`, and of disabled ones. */
@@ -198,8 +204,8 @@ export interface Devices {
   devicesWithInterval(accountId: string): Promise<DeviceInterval[]>
 
   /**
-   * `null` clears a value; absent fields stay unchanged. `changedAt`: now, in milliseconds. Returns
-   * undefined, and changes nothing, if the device has been erased since `life` was read.
+   * `null` clears a value; absent fields remain unchanged. `changedAt`: now, in milliseconds.
+   * Returns undefined, and changes nothing, if the device has been erased since `life` was read.
    */
   changeDeviceSettings(change: {
     readonly accountId: string
@@ -209,13 +215,13 @@ export interface Devices {
     readonly name?: string | null
     readonly disabled?: boolean
     readonly expectedIntervalSeconds?: number | null
-    /** All labels it has from now on. */
+    /** All labels it then has. */
     readonly labels?: readonly string[]
   }): Promise<DeviceSettings | undefined>
 
   /**
-   * Changes the labels of many devices. One that would have more than `MOST_LABELS` keeps those it has,
-   * and so does one that has been erased since `lives` was read. The results are in the order of `deviceIds`.
+   * Changes the labels of many devices. A device that would have more than `MOST_LABELS` is not
+   * changed, nor is one erased since `lives` was read. The results are in the order of `deviceIds`.
    */
   changeLabels(
     change: LabelChange & {
@@ -226,11 +232,11 @@ export interface Devices {
     },
   ): Promise<LabelledDevice[]>
 
-  /** The labels of the account's devices, sorted, and the number of devices that have each. */
+  /** The labels of the account's devices, sorted, with the number of devices that have each. */
   countLabels(query: {
     readonly accountId: string
     readonly limit: number
-    /** The last label of the page before. */
+    /** The last label of the previous page. */
     readonly after?: string
     /** Only these: exact ids, and prefixes ending in `*`. */
     readonly devices?: readonly string[]
@@ -252,7 +258,7 @@ export type LabelCount = { readonly label: string; readonly devices: number }
 
 export type DeviceCounts = Readonly<Record<Liveness | 'total' | 'disabled', number>>
 
-/** The place of a device in a list. */
+/** The rank of a device in a list. */
 export type DevicePlace = {
   readonly deviceId: string
   /** The device's value in the column that the list is sorted by. */
@@ -265,7 +271,7 @@ export type PagedDevice = Device & { readonly place: DevicePlace }
 export type DeviceQuery = {
   readonly accountId: string
   readonly limit: number
-  /** `match`: what fits `words` best comes first, and never last. By default `deviceId`. */
+  /** `match`: the best match for `words` first, regardless of `order`. By default `deviceId`. */
   readonly sort?: DeviceSort | 'match'
   readonly order?: 'asc' | 'desc'
   /** Where the previous page ended. */
@@ -279,9 +285,9 @@ export type DeviceQuery = {
   }
   /** Only these: exact ids, and prefixes ending in `*`. */
   readonly devices?: readonly string[]
-  /** Devices of which the newest report or heartbeat was sent with this key. */
+  /** Devices whose newest report or heartbeat was sent with this key. */
   readonly keyId?: string
-  /** Each is found in the deviceId or the name; at least one. */
+  /** Each must occur in the deviceId or the name; at least one. */
   readonly words?: readonly SearchKey[]
   /** Devices that have all of these; at least one. */
   readonly labels?: readonly string[]

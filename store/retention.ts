@@ -1,19 +1,22 @@
 import { DependencyError } from '../runtime/errors.ts'
 
 /**
- * The time for which an erasure is remembered after the records that it covers have expired: Kafka
- * removes events in segments of a day, and an event that waited in a spool comes after newer ones.
+ * How long an erasure is remembered after the records it covers have expired: Kafka removes events
+ * in segments of a day, and an event that waited in a spool comes after newer ones.
  */
 export const ERASURES_KEPT_LONGER_MS = 2 * 24 * 60 * 60 * 1_000
 
-/** The life of an erased device is remembered for longer than a share may last, which is 30 days. */
+/**
+ * The life of an erased device is remembered for longer than the maximum duration of a share, 30
+ * days.
+ */
 export const LIVES_KEPT_LONGER_MS = 33 * 24 * 60 * 60 * 1_000
 
 /** The number of days for which records are kept, or `off`: forever. Undefined: not set. */
 export type WantedRetention = number | 'off' | undefined
 
 /**
- * The days to keep records for; undefined: forever. A retention that the store already has is never
+ * The days to keep records for; undefined: forever. A retention already set in the store is never
  * dropped silently, because records would then pile up unnoticed.
  * @throws {DependencyError} not retriable if the store has one and none is configured.
  */

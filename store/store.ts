@@ -30,7 +30,10 @@ export interface Store
     FactStore,
     Handlings,
     SubscriptionStore {
-  /** Resolves when the store answers. @throws {DependencyError} that names the missing part. */
+  /**
+   * Resolves if the store responds.
+   * @throws {DependencyError} that names the missing part.
+   */
   ready(): Promise<void>
   close(): Promise<void>
 }

@@ -22,8 +22,8 @@ const ACCOUNTS_KEPT = 20
 /** In total; an account may have 10 000. */
 const GEOFENCES_KEPT = 40_000
 /**
- * Accounts up to this size are read immediately. With the pause for the largest ones, changes are
- * known within 5 s.
+ * Accounts up to this size are read without a pause. With the pause for the largest ones, changes
+ * are known within 5 s.
  */
 const READ_AT_ANY_TIME = 1_000
 const PAUSE_MS_PER_GEOFENCE = 0.4

@@ -38,7 +38,7 @@ export function sharedPosition(
 }
 
 /**
- * Whether a share shows a position: it was received, and has a true timestamp, after the share was
+ * Whether a share shows a position: it was received, and its timestamp is, after the share was
  * created.
  */
 export function isSince(

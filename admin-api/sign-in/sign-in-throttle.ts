@@ -159,7 +159,10 @@ const WAITING = { waiting: 1_000, waitingEach: 100 }
 class LateChecks {
   readonly #turns: PasswordTurns
   readonly #lane: Slots
-  /** The queue before the lane of checks that cannot succeed: together they take one slot in it. */
+  /**
+   * The queue before the lane of checks that cannot succeed: together they take one slot of the
+   * lane.
+   */
   readonly #futile: Slots
   readonly #answersAfterMs: number
 

@@ -156,7 +156,7 @@ const PROGRESS_FIELDS = {
       enum: [...SUBSCRIPTION_STATES],
       description: '`paused`: the account is suspended; the metrics alone show it',
     },
-    // Callers from a suspended account get no answer.
+    // Calls from a suspended account are refused, so it never sees this.
     { view: (item: DeviceSubscription) => subscriptionState(item, { suspended: false }) },
   ),
   failingSince: readOnly(TIME, {

@@ -63,7 +63,7 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
   const { store, clock, feeds } = deps
   const subscriptions = subscriptionResource(deps)
 
-  /** @throws {ApiError} 400 for a mail to another person. */
+  /** @throws {ApiError} 400 for a mail to anyone but the account's operators. */
   async function requireOwnAddresses(
     { accountId }: Caller,
     target: SubscriptionTarget,

@@ -12,7 +12,7 @@ export function accountsOf({
 }: {
   accounts: DocumentStore<AccountDocument>
   isEmailTaken: (email: string) => Promise<boolean>
-  /** False if its e-mail is taken. */
+  /** False if the admin's e-mail is taken. */
   addOperator: (operator: Operator) => Promise<boolean>
 }): Accounts {
   return {
@@ -41,7 +41,10 @@ export function accountsOf({
       return (await accounts.find(query)).map(accountOf)
     },
 
-    /** Lifting a suspension ends earlier sessions, which may have gone unchecked since. */
+    /**
+     * Reinstating an account ends earlier sessions, which may not have been checked during the
+     * suspension.
+     */
     async suspendAccount({ accountId, suspended, resumedAt }) {
       const account = await changed(accounts, accountId, (before) => ({
         ...before,

@@ -13,7 +13,7 @@ import { changed } from './changing.ts'
 
 /** The number of entries read at a time; each may name a thousand devices. */
 const READ_AT_ONCE = 100
-/** A page ends after this number of entries and of devices that they name. */
+/** A page ends after this number of entries and of devices named in them. */
 const LOOKED_AT_MOST = 20_000
 
 type Index = Pick<Query<AuditEntry>, 'index' | 'where'>
@@ -26,7 +26,7 @@ export function auditOf(
     async appendAudit(entry, lives = new Map()) {
       await audit.insert([entry])
       if (lives.size === 0) return
-      // `forgetAuditDetails` may have looked before this entry was there.
+      // `forgetAuditDetails` may have run before this entry was written.
       const current = await livesOf({ accountId: entry.accountId, deviceIds: [...lives.keys()] })
       for (const [deviceId, life] of lives) {
         if (!isSameLife(life, current.get(deviceId))) await forget(entry, deviceId)
@@ -54,7 +54,7 @@ export function auditOf(
       let looked = 0
       let last: string | undefined
       for await (const entry of newestFirst(query)) {
-        // Two indexes may hold the same one.
+        // Two indexes may contain the same entry.
         if (entry.id === last) continue
         if (last !== undefined && (entries.length === query.limit || looked > LOOKED_AT_MOST)) {
           return { entries, next: last }
@@ -121,13 +121,15 @@ export function auditOf(
       const last = page.at(-1)
       if (last === undefined || page.length < size) return
       after = { at: last.at, id: last.id }
-      // Few of these entries match: the next read takes more.
+      // Few of these entries match: the next read fetches more.
       size = Math.min(2 * size, READ_AT_ONCE)
       await endOfTurn()
     }
   }
 
-  /** The place before which a page begins: after the last entry seen, or at the end of the range. */
+  /**
+   * The position before which a page begins: after the last entry seen, or at the end of the range.
+   */
   async function placeOf({ after, to }: AuditQuery): Promise<Place | undefined | 'none'> {
     if (after === undefined) return to === undefined ? undefined : { at: to, id: '' }
     const last = await audit.get(after)
@@ -146,8 +148,8 @@ function isNewer(one: Place, other: Place): boolean {
 }
 
 /**
- * The indexes that hold the entries of a query. Entries on many devices have one index entry, not one for each
- * device: those of the account are searched for a device.
+ * The indexes that contain the entries of a query. Entries on several devices have one index entry,
+ * not one for each device: the account's are searched for a device.
  */
 function indexesFor({ accountId, subjectId, operatorId, action }: AuditQuery): Index[] {
   if (subjectId !== undefined) {
@@ -175,12 +177,12 @@ function isWanted(entry: AuditEntry, { action, operatorId, subjectId }: AuditQue
   )
 }
 
-/** The devices of an entry on many. */
+/** The devices of an entry on several devices. */
 function manyIn(entry: AuditEntry): readonly string[] {
   return entry.subject.kind === 'devices' ? devicesIn(entry) : []
 }
 
-/** The actions on several devices, which their details name. */
+/** The actions on several devices, whose details name the devices. */
 const ON_MANY = [
   DEVICES_LABELLED,
   'share.created',
@@ -190,15 +192,15 @@ const ON_MANY = [
   'rule.changed',
 ] as const
 
-/** The devices that the details of an entry on several name. */
+/** The devices named in the details of an entry on several devices. */
 function devicesIn({ details }: Pick<AuditEntry, 'details'>): readonly string[] {
   const deviceIds = details?.['deviceIds']
   return Array.isArray(deviceIds) ? (deviceIds as readonly string[]) : []
 }
 
 /**
- * The entry without details of an erased device. Details of other devices stay, such as their labels; the title of a
- * link is removed, because it may name any of its devices.
+ * The entry without details of an erased device. Details of other devices, such as their labels,
+ * remain; the title of a link is removed, because it may name any of its devices.
  */
 function withoutDevice<Entry extends AuditEntry>(entry: Entry, deviceId: string): Entry {
   const { details, ...bare } = entry

@@ -7,7 +7,7 @@ const LONGEST_PAUSE_MS = 50
 
 /**
  * Repeats `attempt` until it returns a value; undefined means that another process was faster.
- * @throws {DependencyError} retriable when other processes keep being faster.
+ * @throws {DependencyError} retriable if other processes are faster every time.
  */
 export async function untilDone<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 1; attempts <= MOST_ATTEMPTS; attempts += 1) {
@@ -20,7 +20,7 @@ export async function untilDone<T>(attempt: () => Promise<T | undefined>): Promi
 }
 
 /**
- * Replaces a document by `change(document)`, without losing concurrent changes. Returns the new
+ * Replaces a document with `change(document)`, without losing concurrent changes. Returns the new
  * one; undefined if there is none, or `change` returns none.
  */
 export async function changed<D extends Document>(

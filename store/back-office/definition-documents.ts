@@ -8,7 +8,10 @@ import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 import type { Amount } from './definition-totals.ts'
 
-/** A geofence, a rule or a subscription, or the remains of a deleted one, for processes that follow the changes. */
+/**
+ * A geofence, rule or subscription, or the remains of a deleted one, for processes that follow the
+ * changes.
+ */
 export type DefinitionDocument = {
   readonly id: string
   /** Absent: it was deleted. */
@@ -25,10 +28,10 @@ export type DefinitionDocument = {
   readonly external?: string
   /** As in the content; absent if version 0.3.0 wrote the document. */
   readonly name?: string
-  /** The sizes of the content; absent as the name. */
+  /** The sizes of the content; absent under the same condition as the name. */
   readonly bytes?: number
   readonly vertices?: number
-  /** As JSON: a database would alter some names of properties, and take long for thousands of numbers. */
+  /** As JSON: a database would alter some property names, and be slow with thousands of numbers. */
   readonly content?: string
 }
 
@@ -68,7 +71,7 @@ type Definition = {
 }
 
 const READ_AT_ONCE = 250
-/** Read from the database in one go, and the last document. */
+/** Definitions read from the database together, and the last document. */
 const MOST_BYTES = 1024 * 1024
 
 /** Definitions of one kind as documents. */
@@ -89,7 +92,7 @@ export function definitionDocuments<D extends Definition>(
   return {
     get: async (query: { accountId: string; id: string }) => definitionIn<D>(await get(query)),
 
-    /** Returns those stored: not those whose external id is taken. */
+    /** Returns the stored definitions: those whose external id is taken are left out. */
     async insert(definitions: readonly D[]): Promise<D[]> {
       const stored = await documents.insert(definitions.map(documentOf))
       const ids = new Set(stored.map(({ id }) => id))
@@ -129,8 +132,8 @@ export function definitionDocuments<D extends Definition>(
     },
 
     /**
-     * Replaces a definition by `next(definition)`, which may refuse instead. An unchanged definition is not
-     * written.
+     * Replaces a definition with `next(definition)`, which may refuse instead. An unchanged
+     * definition is not written.
      */
     change<Refused>(
       query: { readonly accountId: string; readonly id: string },
@@ -149,7 +152,7 @@ export function definitionDocuments<D extends Definition>(
       }).then(({ outcome }) => outcome)
     },
 
-    /** Returns the deleted one. */
+    /** Returns the deleted definition. */
     async remove(
       query: { readonly accountId: string; readonly id: string },
       deletedAt: number,
@@ -169,7 +172,7 @@ export function definitionDocuments<D extends Definition>(
       }).then(({ deleted }) => deleted)
     },
 
-    /** Brings back one that has just been deleted. */
+    /** Restores a definition that has just been deleted. */
     async restore(definition: D): Promise<void> {
       await changed(documents, definition.id, ({ revision }) => ({
         ...documentOf(definition),
@@ -179,7 +182,10 @@ export function definitionDocuments<D extends Definition>(
 
     all,
 
-    /** Removes erased devices from the lists of definitions that nobody has changed since their erasure. */
+    /**
+     * Removes erased devices from the lists of definitions that nobody has changed since the
+     * erasure.
+     */
     async forget({ accountId, erased, changedAt }: ErasedDevices): Promise<void> {
       const isErased = (deviceId: string, since: number) =>
         since <= (erased.get(deviceId) ?? -Infinity)
@@ -188,7 +194,7 @@ export function definitionDocuments<D extends Definition>(
       let page = await documents.find({ ...pages, mostBytes: MOST_BYTES })
       for (let after = page.at(-1); after !== undefined; after = page.at(-1)) {
         for (const one of page) {
-          // Most name no device, and reading them takes long.
+          // Most definitions name no device, and reading them takes long.
           if (one.content?.includes('"deviceIds":') !== true) continue
           await othersTurn()
           const named = definitionIn<D>(one)?.deviceIds ?? []
@@ -208,7 +214,10 @@ export function definitionDocuments<D extends Definition>(
       }
     },
 
-    /** Documents that version 0.3.0 wrote get a version first, a page a call: it may be running beside this one. */
+    /**
+     * First gives documents written by version 0.3.0 a version, one page per call: that version may
+     * be running beside this one.
+     */
     changed: async ({ after, isKnown }: ChangesQuery): Promise<ChangesPage<D>> => {
       const hasMore = await giveVersions()
       const page = { index: 'version', limit: READ_AT_ONCE } as const
@@ -229,7 +238,10 @@ export function definitionDocuments<D extends Definition>(
     },
   }
 
-  /** To a page of documents. Returns whether there may be more: others may have changed these, or given them one. */
+  /**
+   * Numbers a page of documents. Returns whether there may be more: other processes may have
+   * changed or numbered these.
+   */
   async function giveVersions(): Promise<boolean> {
     const query = { index: 'version', where: { version: null }, mostBytes: MOST_BYTES } as const
     const without = await documents.find({ ...query, limit: READ_AT_ONCE })
@@ -294,7 +306,7 @@ function documentOf(definition: Definition): DefinitionDocument {
   }
 }
 
-/** Progress is no definition. */
+/** Progress is not part of the definition. */
 export function amountOf(definition: Definition & { readonly progress?: unknown }): Amount {
   const { shape } = definition
   const text = JSON.stringify({ ...definition, progress: undefined })
@@ -306,7 +318,7 @@ function definitionIn<D>(document: Revisioned<DefinitionDocument> | undefined): 
   return document?.content === undefined ? undefined : (JSON.parse(document.content) as D)
 }
 
-/** Account ids have no slash. */
+/** Account ids contain no slash. */
 function externalOf(query: { readonly accountId: string; readonly externalId: string }): string {
   return `${query.accountId}/${query.externalId}`
 }

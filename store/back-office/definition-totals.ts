@@ -13,7 +13,9 @@ export type GeofenceTotals = {
   readonly id: string
   readonly geofences: number
   readonly vertices: number
-  /** The totals of geofences, rules and subscriptions; absent if version 0.3.0 wrote the document. */
+  /**
+   * The totals of geofences, rules and subscriptions; absent if version 0.3.0 wrote the document.
+   */
   readonly bytes?: number
 }
 
@@ -33,7 +35,10 @@ const RECOUNTED_EVERY_MS = 60_000
 
 export type DefinitionTotals = ReturnType<typeof definitionTotals>
 
-/** Counts an account's definitions before they are stored, so that calls at the same time stay within the limits. */
+/**
+ * Counts an account's definitions before they are stored, so that concurrent calls stay within the
+ * limits.
+ */
 export function definitionTotals(
   totals: DocumentStore<GeofenceTotals>,
   amountsOf: (accountId: string) => AsyncIterable<Amount>,
@@ -41,8 +46,8 @@ export function definitionTotals(
   const recounted = new LRUCache<string, true>({ max: RECOUNTED_AT_ONCE, ttl: RECOUNTED_EVERY_MS })
 
   /**
-   * A process that ended between counting and storing has left the total too high. `taken`: counted by this call, and
-   * yet to be stored.
+   * A process that ended between counting and storing has left the total too high. `taken`: counted
+   * by this call, but not yet stored.
    */
   async function recount(accountId: string, taken = NOTHING): Promise<void> {
     await untilDone(async () => {
@@ -78,7 +83,7 @@ export function definitionTotals(
     })
   }
 
-  /** Counts those that fit, in their order. Returns why each of the others does not. */
+  /** Counts the definitions that fit, in order. Returns why each of the others does not. */
   async function take(
     accountId: string,
     amounts: readonly Amount[],
@@ -96,7 +101,7 @@ export function definitionTotals(
   return {
     take,
 
-    /** The same for one definition other than a geofence. */
+    /** The same for one definition that is not a geofence. */
     async takeBytes(accountId: string, bytes: number): Promise<TooLarge | undefined> {
       const [refused] = await take(accountId, [{ ...NOTHING, bytes }])
       return refused === undefined ? undefined : 'too large'
@@ -125,7 +130,7 @@ export function minus(a: Amount, b: Amount): Amount {
   }
 }
 
-/** What is above a limit already may shrink. */
+/** A definition already above a limit may shrink. */
 function excessOf(before: Amount, after: Amount): GeofenceRefused | undefined {
   const isBeyond = (of: keyof Amount, most: number) => after[of] > most && after[of] > before[of]
   if (isBeyond('geofences', MOST_GEOFENCES)) return 'too many geofences'

@@ -29,7 +29,7 @@ export function definitionsOf(open: {
   const subscriptions = definitionDocuments<DeviceSubscription>(open.subscriptions)
   const { totals } = open
 
-  /** All of one account. */
+  /** All must belong to one account. */
   async function create(
     all: readonly NewGeofence[],
   ): Promise<readonly (Geofence | GeofenceRefused)[]> {
@@ -66,7 +66,7 @@ export function definitionsOf(open: {
     return undefined
   }
 
-  /** Gives back what a change has taken unless it `isStored`. */
+  /** Undoes the count of a change unless it `isStored`. */
   async function keepIf<Outcome>(
     changing: Promise<Outcome>,
     isStored: (outcome: Outcome) => boolean,
@@ -123,7 +123,7 @@ export function definitionsOf(open: {
       }
       const deleted = await geofences.remove({ accountId, id }, deletedAt)
       if (deleted === undefined) return undefined
-      // A rule that was made meanwhile has found the geofence.
+      // A rule created in the meantime has found the geofence.
       const namedBy = await ruleNaming(accountId, id)
       if (namedBy !== undefined) {
         await geofences.restore(deleted)
@@ -143,7 +143,7 @@ export function definitionsOf(open: {
       if (isTooLarge !== undefined) return isTooLarge
       await rules.insert([whole])
       const all = await rules.pageNames({ accountId, limit: MOST_RULES + 1 })
-      // The geofence may have been deleted before this rule was there.
+      // The geofence may have been deleted before this rule was stored.
       const refused = all.length > MOST_RULES ? 'too many rules' : await unknownGeofence(whole)
       if (refused === undefined) return whole
       await rules.remove({ accountId, id }, createdAt)
@@ -219,7 +219,7 @@ function changedGeofence(before: Geofence, content: GeofenceContent, changedAt: 
   }
 }
 
-/** The fields that decide where a device is; the name and the properties are only shown. */
+/** The fields that decide where a device is; name and properties are only displayed. */
 function reachOf({ shape, deviceIds, labels, confirmSeconds, enabled }: GeofenceContent) {
   return { shape, deviceIds, labels, confirmSeconds, enabled }
 }
@@ -229,7 +229,7 @@ type AdoptionDocument = Omit<Adoption, 'accountId'> & { readonly id: string }
 
 export const ADOPTIONS: Kind<AdoptionDocument> = { name: 'adoptions', indexes: {} }
 
-/** How far devices have been looked for in changed geofences. */
+/** The progress of looking for devices in changed geofences. */
 function adoptionsOf(documents: DocumentStore<AdoptionDocument>): AdoptionStore {
   return {
     async adoption(accountId) {

@@ -5,7 +5,7 @@ import type { Erasures } from '../read-models.ts'
 import { untilDone } from './changing.ts'
 
 const READ_AT_ONCE = 50
-/** More in a few seconds are read with the list. */
+/** If more change within a few seconds, they are read with the list. */
 const MOST_CHANGED = 1_000
 
 export const HANDLINGS: Kind<FactHandling> = {
@@ -34,7 +34,7 @@ export function handlingsOf(
             : await handlings.replace({ ...after, revision: before.revision })
         return isDone ? { after } : undefined
       })
-      // `forgetHandlings` may have looked before this one was there.
+      // `forgetHandlings` may have run before this handling was stored.
       const lives = await livesOf({ accountId, deviceIds: [deviceId] })
       if (isSameLife(life, lives.get(deviceId))) return after
       await handlings.remove({ id })

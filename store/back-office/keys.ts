@@ -94,7 +94,8 @@ export function grantsOf({
     const hash = hashText(secretHash)
     const [current] = await keys.find({ index: 'secret', where: { secret: hash }, limit: 1 })
     if (current !== undefined) return { key: current, secretValidUntil: undefined }
-    // After the first query: otherwise a concurrent rotation could hide the secret from both.
+    // After the first query: otherwise a concurrent rotation could hide the secret from both
+    // queries.
     const query = { index: 'previous', where: { previousSecret: hash }, limit: 1 } as const
     const [previous] = await keys.find(query)
     return { key: previous, secretValidUntil: previous?.previousValidUntil }

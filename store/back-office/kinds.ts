@@ -10,9 +10,12 @@ export function hashText(hash: Uint8Array): string {
 }
 
 export type AccountDocument = Account & {
-  /** The ids of its admins; only this list makes an admin. Some may not exist, or not yet. */
+  /**
+   * The ids of its admins; only this list makes an operator an admin. Some may not exist, or not
+   * yet.
+   */
   readonly admins: readonly string[]
-  /** The number of lifted suspensions: sessions from before the last lift are over. */
+  /** How often the account was reinstated: sessions from before the last time are invalid. */
   readonly resumed?: number
 }
 
@@ -52,7 +55,7 @@ export const OPERATORS: Kind<OperatorDocument> = {
 /** Its id is the hash of its token. */
 export type SessionDocument = Omit<Session, 'tokenHash'> & {
   readonly id: string
-  /** The account's `resumed` when the session began. */
+  /** The account's `resumed` when the session was created. */
   readonly resumed?: number
 }
 
@@ -92,7 +95,10 @@ export const SHARES: Kind<ShareDocument> = {
   },
 }
 
-/** An erasure that is on its way to the log, to its projector, or through the back office; its id is the eventId. */
+/**
+ * An erasure being passed to the log, to its projector, or through the back office; its id is the
+ * eventId.
+ */
 export type AnnouncedErasure = {
   readonly id: string
   readonly accountId: string
@@ -126,7 +132,7 @@ export type RejectionDocument = {
   readonly id: string
   readonly accountId: string
   readonly keyId: string
-  /** Absent if it is not well-formed: no device has such an id. */
+  /** Absent if malformed: no device has such an id. */
   readonly deviceId?: string
   readonly receivedAt: number
   /** The event as JSON: refused reports may hold text that a database would alter. */
@@ -164,7 +170,7 @@ export const INSTANCES: Kind<InstanceDocument> = {
   indexes: { reported: { fields: ['reportedAt'] } },
 }
 
-/** A spool as last reported; `id` is its own. */
+/** A spool as last reported; `id` is the spool's. */
 export type SpoolDocument = {
   readonly id: string
   readonly events: number

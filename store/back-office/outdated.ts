@@ -10,19 +10,19 @@ import { DELIVERIES_KEPT_MS } from '../../schemas/subscriptions/subscription.ts'
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
 
-/** How long documents are kept after the time by which the index sorts them. */
+/** How long documents are kept after the time that the index sorts them by. */
 const KEPT = [
   kept(SESSIONS, 'begun', SESSION_LONGEST_MS),
   kept(SESSIONS, 'seen', SESSION_IDLE_MS),
   // Expired shares are listed for another week.
   kept(SHARES, 'expires', 7 * DAY_MS),
-  // Processes that follow the changes have seen the deletion.
+  // By then, processes that follow the changes have seen the deletion.
   kept(GEOFENCES, 'deleted', DAY_MS),
   kept(RULES, 'deleted', DAY_MS),
   kept(SUBSCRIPTIONS, 'deleted', DAY_MS),
   kept(DELIVERIES, 'sent', DELIVERIES_KEPT_MS),
   kept(INSTANCES, 'reported', HOUR_MS),
-  // The hour of a day ago is complete.
+  // A day later the hour is complete.
   kept(INSTANCE_HOURS, 'hour', 25 * HOUR_MS),
   kept(SPOOLS, 'reported', 30 * DAY_MS),
   kept(REJECTION_KIND, 'received', REJECTIONS_KEPT_MS),

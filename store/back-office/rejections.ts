@@ -10,10 +10,13 @@ import type { RejectionFilter, Rejections } from '../rejections.ts'
 import type { DocumentStore } from '../documents.ts'
 import type { RejectionDocument } from './kinds.ts'
 
-/** The number of rejections read at a time, with their bodies: other work has its turn after each. */
+/** The number of rejections read at a time, with their bodies: other work runs after each. */
 const LOOKED_AT_ONCE = 100
 
-/** Saving removes what exceeds the age or number limits, `removeOutdated` what has become too old; such rejections are never shown. */
+/**
+ * Saving removes what exceeds the age or number limits, `removeOutdated` what has become too old;
+ * such rejections are never returned.
+ */
 export function rejectionsOf(
   rejections: DocumentStore<RejectionDocument>,
   { clock }: { clock: { now(): number } },
@@ -40,7 +43,7 @@ export function rejectionsOf(
       rejections.removeOlder({
         index: 'device',
         where: { accountId, deviceId },
-        // An id is a ULID.
+        // Ids are ULIDs.
         than: ulid(upTo + 1, new Uint8Array(10)),
       }),
 
@@ -75,7 +78,7 @@ export function rejectionsOf(
     },
   }
 
-  /** From the newest on, read `size` at a time; a page may have fewer after filtering. */
+  /** Read from the newest, `size` at a time; a page may have fewer after filtering. */
   async function* pages(
     { accountId, keyId, deviceId, error, from = 0, to = Infinity }: RejectionFilter,
     size: number,
@@ -100,7 +103,7 @@ export function rejectionsOf(
         .map(({ event }) => JSON.parse(event) as ReportRejected)
         .filter((event) => error === undefined || event.error === error)
       last = page.at(-1)?.id
-      // An id is a ULID, so everything after an old one is old too.
+      // Ids are ULIDs, so everything after an old one is old too.
       if (young.length < size) return
     }
   }

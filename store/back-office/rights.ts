@@ -11,10 +11,10 @@ import {
 export type Rights = { readonly isAdmin: boolean; readonly platform: boolean }
 
 /**
- * Only the lists in the documents of the account and of the service make an operator an admin or an
- * operator of the platform. A list only loses an operator while it holds another one that exists,
- * even under concurrent changes: a change that relies on another operator first gives its document
- * a new revision, so that a removal that read it before has to check the list again.
+ * Only the lists in the account's and the service's documents make an operator an admin or a
+ * platform operator. An operator is removed from a list only while the list has another operator
+ * that exists, even under concurrent changes: a change that relies on another operator first gives
+ * its document a new revision, so that a removal that read it before has to check the list again.
  */
 export function rightsOf({
   accounts,
@@ -94,7 +94,7 @@ export function rightsOf({
       return rightsIn(account, found)
     },
 
-    /** The rights in an account that has been read already. */
+    /** The rights in an account that was already read. */
     async in(account: AccountDocument): Promise<(operatorId: string) => Rights> {
       return rightsIn(account, await service.get(SERVICE_ID))
     },

@@ -18,7 +18,9 @@ type Sessions = Pick<
 >
 
 const READ_AT_ONCE = 100
-/** More sessions than anybody uses: a program that signs in for each call must not fill the store. */
+/**
+ * More sessions than anybody uses: a program that signs in for each call must not fill the store.
+ */
 export const SESSIONS_KEPT = 100
 
 export function sessionsOf({
@@ -85,7 +87,7 @@ export async function endSessions(
   }
 }
 
-/** Ends the oldest of an operator's sessions beyond the number that is kept, never the latest. */
+/** Ends the oldest of an operator's sessions beyond the maximum number, never the latest. */
 async function endOldest(
   sessions: DocumentStore<SessionDocument>,
   { id: latest, operatorId }: SessionDocument,

@@ -8,7 +8,7 @@ import { changed } from './changing.ts'
 import { hashText, type AccountDocument, type ShareDocument } from './kinds.ts'
 
 const LOOKED_AT_ONCE = 100
-/** Shares read in one turn: few enough even if each has the most devices. */
+/** Shares read per event-loop turn: few enough even if each has the maximum number of devices. */
 const READ_AT_ONCE = 250
 
 export function sharesOf({
@@ -36,7 +36,7 @@ export function sharesOf({
     async createShare(share, tokenHash) {
       const document = { ...share, token: hashText(tokenHash) }
       await shares.insert([document])
-      // `unshareDevice` may have looked before this share was there.
+      // `unshareDevice` may have run before this share was stored.
       const [{ devices } = share] = await shown([{ ...document, revision: 1 }])
       if (devices.length === share.devices.length) return true
       await shares.remove({ id: share.id })
@@ -96,7 +96,7 @@ export function sharesOf({
   }
 }
 
-/** The title goes with the last device, which it may name. */
+/** The title is removed with the last device, because it may name it. */
 function withDevices<S extends Share>(share: S, isLeft: (device: SharedDevice) => boolean): S {
   const devices = share.devices.filter(isLeft)
   const shown: S & { name?: string } = { ...share, devices }

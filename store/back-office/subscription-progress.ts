@@ -8,9 +8,12 @@ import type { SubscriptionStore } from '../subscriptions.ts'
 import { untilDone } from './changing.ts'
 import type { definitionDocuments } from './definition-documents.ts'
 
-/** How far a subscription has come. It is written with every request, the subscription, which may be large, is not. */
+/**
+ * The progress of a subscription. It is written with every request; the subscription, which may be
+ * large, is not.
+ */
 export type ProgressDocument = {
-  /** The subscription's. */
+  /** The subscription's id. */
   readonly id: string
   readonly accountId: string
   /** The revision of the subscription that it belongs to. */
@@ -20,10 +23,13 @@ export type ProgressDocument = {
 
 export const PROGRESS: Kind<ProgressDocument> = { name: 'subscription_progress', indexes: {} }
 
-/** A deliverer of version 0.3.0 reads the lease in the subscription itself: this one keeps it from delivering. */
+/**
+ * A deliverer of version 0.3.0 reads the lease in the subscription itself: this lease keeps it from
+ * delivering.
+ */
 const MOVED = { owner: 'moved', until: Number.MAX_SAFE_INTEGER }
 
-/** A change of a subscription is written first, then its progress. */
+/** A change writes the subscription first, then its progress. */
 const CHANGED_WITHIN_MS = 200
 const LOOKS_EVERY_MS = 20
 
@@ -34,12 +40,15 @@ type Stored = {
   readonly document: Revisioned<ProgressDocument>
 }
 
-/** Subscriptions of two documents: the definition, and the progress. */
+/** Subscriptions stored in two documents: the definition, and the progress. */
 export function subscriptionsWithProgress(
   definitions: Definitions,
   documents: DocumentStore<ProgressDocument>,
 ) {
-  /** The progress is read first: with the one after a change goes the definition after it. */
+  /**
+   * The progress is read first, so that progress written after a change is never combined with the
+   * definition before it.
+   */
   async function read(query: Key): Promise<Stored | undefined> {
     const document = await documents.get(query.id)
     const definition = await definitions.get(query)
@@ -52,7 +61,8 @@ export function subscriptionsWithProgress(
       const stored = await read(query)
       if (stored === undefined || stored.document.of === stored.definition.revision) return stored
       if (waitedMs < CHANGED_WITHIN_MS) await pause(LOOKS_EVERY_MS)
-      // The process that changed the definition has ended, or knows of no other document.
+      // The process that changed the definition has ended, or is of a version without a progress
+      // document.
       else await documents.replace({ ...stored.document, of: stored.definition.revision })
     }
   }
@@ -82,7 +92,7 @@ export function subscriptionsWithProgress(
     return documents.replace({ ...document, of, content: JSON.stringify(progress) })
   }
 
-  /** Writes progress after the definition that it goes with. */
+  /** Writes the progress after the definition it belongs to. */
   async function follow(
     definition: DeviceSubscription,
     next: (progress: SubscriptionProgress) => SubscriptionProgress | undefined,
@@ -92,7 +102,7 @@ export function subscriptionsWithProgress(
       if (document === undefined) return definition
       const before = progressIn(document)
       const progress = next(before) ?? before
-      // Also if it stays the same: a request that has begun before finds out.
+      // Even if it stays the same, so that a request already begun notices the change.
       const isWritten = await replace(document, progress, definition.revision)
       return isWritten ? withProgress(definition, progress) : undefined
     })
@@ -111,7 +121,7 @@ export function subscriptionsWithProgress(
       return stored && join(stored)
     },
 
-    /** The same subscriptions as they are now, without those deleted meanwhile. */
+    /** The current state of these subscriptions, without those deleted since. */
     async joined(all: readonly DeviceSubscription[]): Promise<DeviceSubscription[]> {
       const found = await Promise.all(all.map((one) => load(one)))
       return found.flatMap((stored) => (stored === undefined ? [] : [join(stored)]))
@@ -133,7 +143,7 @@ export function subscriptionsWithProgress(
               : { refused: 'again' },
           )
         if (after.revision === definition.revision) {
-          // Who looks because of the change finds what was asked for.
+          // A deliverer that looks because of the change finds the requested progress.
           const isWritten = await replace(document, after.progress, definition.revision)
           if (!isWritten) return undefined
           const written = await write(changed)

@@ -19,7 +19,7 @@ import { NOTHING, type DefinitionTotals } from './definition-totals.ts'
 
 export const SUBSCRIPTIONS: Kind<DefinitionDocument> = { name: 'subscriptions', ...DEFINITION }
 
-/** A later delivery of the same subscription takes the place of one that is no longer kept. */
+/** A later delivery of the same subscription replaces one that is no longer kept. */
 type DeliveryDocument = SubscriptionDelivery & { readonly id: string }
 
 export const DELIVERIES: Kind<DeliveryDocument> = {
@@ -113,7 +113,7 @@ export function subscriptionsOf(open: {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** The mails that an account has caused. Its id is the account's. */
+/** The number of mails that an account has caused. Its id is the account's. */
 type MailsDocument = {
   readonly id: string
   readonly sentAt: readonly number[]
@@ -123,7 +123,7 @@ type MailsDocument = {
 
 export const MAILS: Kind<MailsDocument> = { name: 'mails', indexes: {} }
 
-/** Counts mails before they are sent: of all processes together. */
+/** Counts mails before they are sent, across all processes. */
 export function mailsOf(mails: DocumentStore<MailsDocument>): Pick<SubscriptionStore, 'takeMail'> {
   return {
     async takeMail({ accountId, at, asks }) {

@@ -18,8 +18,8 @@ export async function checkpointOf({ applied }: Applied): Promise<Offsets> {
 }
 
 /**
- * The checkpoint of a partition as it is before a batch is written.
- * @throws {WentBackError} if it is not at `after` or beyond.
+ * The checkpoint of a partition before a batch is written.
+ * @throws {WentBackError} if it is before `after`.
  */
 export async function findCheckpoint(
   { applied }: Applied,
@@ -50,7 +50,7 @@ export async function moveCheckpoint(
   }
 }
 
-/** Whether the document was still as found. */
+/** Whether the document was unchanged since it was read. */
 async function replace(
   { applied }: Applied,
   found: Found,

@@ -11,7 +11,7 @@ import type {
   PositionRecord,
 } from '../../schemas/devices/read-models.ts'
 
-/** For every read except scans in steps: the server ends reads that the caller has given up. */
+/** For every read except scans in steps: the server ends reads whose caller has given up. */
 export const READ = { maxTimeMS: 5_000 } as const
 
 /** A shape with the named times as BSON dates. */
@@ -40,8 +40,8 @@ export type ReadingDocuments = {
 }
 
 /**
- * `_id` is `accountId/deviceId`. An erased device keeps its document, with what is erased; there is
- * no last position until it reports again.
+ * `_id` is `accountId/deviceId`. The document of an erased device remains, with its erasures; there
+ * is no last position until it reports again.
  */
 export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' | 'applied'> &
   Partial<Dated<Pick<DeviceStatus, StatusTime>, StatusTime>> &
@@ -79,14 +79,23 @@ export type DeviceSettingsDocument = DeviceSettings & {
   readonly deviceId: string
   /** Absent if it was last changed before this field existed. */
   readonly changedAt?: Date
-  /** When the labels last changed, and when the device was last enabled; absent if version 0.3.0 did it. */
+  /**
+   * When the labels last changed, and when the device was last enabled; absent if version 0.3.0 did
+   * so.
+   */
   readonly labelsChangedAt?: Date
   readonly enabledAt?: Date
-  /** Absent since a change until a follower has numbered it; see `watchSettings`. */
+  /** Absent from a change until a follower has numbered it; see `watchSettings`. */
   readonly version?: number
-  /** The `changedAt` that the version is for: 0.3.0, which may be running beside this version, leaves both alone. */
+  /**
+   * The `changedAt` that the version applies to: 0.3.0, which may be running beside this version,
+   * leaves both unchanged.
+   */
   readonly numberedAt?: Date
-  /** Another one with each erasure; the document of an erased device stays, although nothing is set. */
+  /**
+   * A new value with each erasure; the document of an erased device remains, although nothing is
+   * set.
+   */
   readonly life?: string
 }
 
@@ -105,7 +114,7 @@ export type MetaDocument = {
   readonly until?: Date
 }
 
-/** The collections not rebuilt from the log of positions, except the back office's own. */
+/** The collections not rebuilt from the log of positions, except those of the back office. */
 export type Collections = {
   readonly deviceSettings: Collection<DeviceSettingsDocument>
   readonly hiddenDevices: Collection<HiddenDeviceDocument>
@@ -158,6 +167,6 @@ async function replaceWithSealed(db: Db, name: string): Promise<void> {
   await db.createCollection(sealed, { validator: NOTHING })
   // Atomic, so that a collection of this name always exists.
   await db.renameCollection(sealed, name, { dropTarget: true })
-  // Not every compatible server keeps the validator in a rename.
+  // Not every compatible server keeps the validator on a rename.
   await db.command({ collMod: name, validator: NOTHING })
 }

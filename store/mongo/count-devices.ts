@@ -16,8 +16,8 @@ const LOOKED_AT_AT_ONCE = 1_000
 type Differing = Pick<DeviceSettingsDocument, 'deviceId' | 'disabled' | 'expectedIntervalSeconds'>
 
 /**
- * Counts devices by the time they were last seen, in the index alone, as if none had settings. Then
- * reads the devices whose settings matter and moves each to the status where it belongs.
+ * Counts devices by the time they were last seen, using only the index, as if none had settings.
+ * Then reads the devices whose settings matter and moves each to the status it belongs to.
  */
 export async function countDevices(
   { accountId, devices, now }: Parameters<Devices['countDevices']>[0],
@@ -70,7 +70,7 @@ export async function countDevices(
   } finally {
     await differing.close()
   }
-  // A device that reported in between was counted by its previous time.
+  // A device that has reported in between was counted by its previous time.
   counts.online = Math.max(0, counts.online)
   counts.idle = Math.max(0, counts.idle)
   counts.offline = Math.max(0, counts.offline)

@@ -6,7 +6,7 @@ import { newestErasure } from './erased.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
-/** A device as it is stored: its status, its erasures, or both. */
+/** A stored device: its status, its erasures, or both. */
 export type StoredDevice = DeviceName & {
   /** The last offset processed, of positions and erasures alike, per partition. */
   readonly applied: Offsets

@@ -15,13 +15,13 @@ type Settings = Collection<DeviceSettingsDocument>
 type Change = Parameters<Devices['changeLabels']>[0]
 
 const MOST_ATTEMPTS = 10
-/** The devices that have some labels are listed by id up to this number in an account. */
+/** Up to this number in an account, the devices that have some labels are listed by id. */
 const LISTED = 10_000
 const COUNTED_AT_ONCE = 1_000
 
 /**
- * Writes each device's labels only if they are those that were read. After a conflict everything is read
- * again: a device that was written before needs no change then, but it counts as changed.
+ * Writes each device's labels only if they are unchanged since they were read. After a conflict
+ * everything is read again: a device already written then needs no change, but counts as changed.
  * @throws {DependencyError} retriable when conflicts persist.
  */
 export async function changeLabels(settings: Settings, change: Change): Promise<LabelledDevice[]> {
@@ -69,7 +69,7 @@ export async function devicesLabelled(
   return documents.length > LISTED ? undefined : documents.map(({ deviceId }) => deviceId)
 }
 
-/** Counts the devices that have each label, without those in `hidden`. */
+/** Counts the devices that have each label, without devices in `hidden`. */
 export async function countLabels(
   settings: Settings,
   { accountId, devices, ...page }: Parameters<Devices['countLabels']>[0],

@@ -4,10 +4,10 @@ import type { RankedDevice } from '../device-ranking.ts'
 import type { DeviceQuery } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'
 
-/** Decoding more in one turn would keep other work waiting. */
+/** Decoding more in one turn would block other work. */
 const ROWS_AT_ONCE = 1_000
 
-/** The field of a status that devices are sorted by, unless it is made from words. */
+/** The field of a status that devices are sorted by, unless it is computed from words. */
 export const SORT_FIELDS = {
   deviceId: undefined,
   match: undefined,
@@ -17,7 +17,7 @@ export const SORT_FIELDS = {
 
 type Narrow = { readonly deviceId: string; readonly value?: Date }
 
-/** The rows of `placesAmong`: along the index of the ids, with the names of each part read by their range. */
+/** The rows of `placesAmong`: along the index of the ids, with each part's names read by range. */
 export async function* deviceRows(
   page: DeviceQuery,
   {
@@ -61,7 +61,7 @@ export async function* deviceRows(
   async function namesAmong(statuses: readonly Narrow[]): Promise<ReadonlyMap<string, string>> {
     const keys = statuses.map(({ deviceId }) => deviceKey({ accountId, deviceId }))
     const [first = '', end = ''] = [keys[0], keys.at(-1)]
-    // Among few devices there may be many others.
+    // Among few matching devices there may be many others.
     const isFew = keys.length < ROWS_AT_ONCE
     const range = order === 'asc' ? { $gte: first, $lte: end } : { $gte: end, $lte: first }
     const found = await deviceSettings

@@ -3,7 +3,7 @@ import { SILENCE } from '../../schemas/devices/liveness.ts'
 import type { DeviceInterval, DeviceQuery } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'
 
-/** Devices with an expected interval are listed by id up to this number in an account. */
+/** Up to this number in an account, devices with an expected interval are listed by id. */
 const NAMED = 1_000
 
 /** An account's devices with an expected interval. */
@@ -78,7 +78,10 @@ type Searched = {
   readonly [Filter in 'status' | 'labels']: DeviceQuery[Filter] | undefined
 }
 
-/** Pipeline stages that filter devices, including by their settings and by the `status` that these decide. */
+/**
+ * Pipeline stages that filter devices, including by their settings and by the `status` derived from
+ * these.
+ */
 export function searched({ status, labels }: Searched, settings: string): Document[] {
   if (status === undefined && labels === undefined) return []
   return [

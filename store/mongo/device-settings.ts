@@ -13,7 +13,7 @@ const READ_WITHIN_MS = 5_000
 const MOST_ATTEMPTS = 3
 const INTERVALS_AT_ONCE = 250
 
-/** The settings of a device that operators have not changed. */
+/** The default settings of a device. */
 export const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
 
 export function mongoDeviceSettings({
@@ -26,12 +26,12 @@ export function mongoDeviceSettings({
       deviceSettings
         .find({ accountId, expectedIntervalSeconds: { $exists: true } }, READ)
         .project<DeviceInterval>({ _id: 0, deviceId: 1, expectedIntervalSeconds: 1 })
-        // Larger answers would be decoded in one turn of the event loop.
+        // Decoding a larger response would take one long turn of the event loop.
         .batchSize(INTERVALS_AT_ONCE)
         .toArray(),
 
     async changeDeviceSettings(change) {
-      // Another first change of the device may have created the document meanwhile.
+      // A concurrent first change of the device may have created the document.
       for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
         try {
           return await changeSettings(deviceSettings, change)
@@ -57,7 +57,10 @@ export async function forgetSettings(
   })
 }
 
-/** Removes the settings of devices that have expired. One that returns is still disabled if it was. */
+/**
+ * Removes the settings of devices that have expired. A disabled device that returns is still
+ * disabled.
+ */
 export async function expireSettings(
   deviceSettings: Collection<DeviceSettingsDocument>,
   _id: string,

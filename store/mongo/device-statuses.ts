@@ -76,8 +76,8 @@ export async function foldStatuses(
 }
 
 /**
- * Records the outcome of a device's entries. After a write conflict everything is read again: entries
- * written before no longer show a change, but their recorded outcome is kept.
+ * Records the outcome of a device's entries. After a write conflict everything is read again:
+ * entries already written then show no change, but their recorded outcome remains.
  */
 export function recordOutcome(
   changes: Map<string, Change>,
@@ -92,7 +92,7 @@ export function recordOutcome(
   if (isNews || isFirst) changes.set(key, { accountId, deviceId, ...change })
 }
 
-/** The first position after an erasure starts afresh, but `applied` is kept. */
+/** The first position after an erasure starts afresh, but retains `applied`. */
 function folded(
   stored: StoredDevice | undefined,
   entry: ReportEntry | RepeatEntry,
@@ -109,7 +109,7 @@ function folded(
 /**
  * Changes the stored state of the entries' devices, one write per device, each only if the document
  * is unchanged since it was read. After a conflict everything is read and changed again, which has
- * no effect where it had succeeded. A change advances `applied`, or returns `stored`.
+ * no effect on documents already written. A change advances `applied`, or returns `stored`.
  * @throws {DependencyError} retriable when conflicts persist.
  */
 export async function changeDevices<Entry extends { readonly event: DeviceName }>(
@@ -130,8 +130,8 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
   const devices = byDevice(entries)
   const names = Array.from(devices.values(), (own) => own[0]!.event)
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
-    // Any index will do: if it misses a device that is being moved in it, the write is a conflict, or
-    // there is nothing to write.
+    // Any index will do: if it misses a device because of a concurrent move in the index, the write
+    // is a conflict, or there is nothing to write.
     const found = await byKey(find(statuses, names))
     const writes: AnyBulkWriteOperation<DeviceStatusDocument>[] = []
     const absent: DeviceName[] = []

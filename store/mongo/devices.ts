@@ -167,7 +167,7 @@ function placesAfter({ sort = 'deviceId', order = 'asc', after }: DeviceQuery): 
   const further = { deviceId: { [ahead]: after.deviceId } }
   if (sort === 'deviceId') return [further]
   const lastSeenAt = new Date(Number(after.value))
-  // The second implies the first, which lets the index scan begin at the place.
+  // The second implies the first, which lets the index scan begin at this position.
   return [
     { lastSeenAt: { [`${ahead}e`]: lastSeenAt } },
     { $or: [{ lastSeenAt: { [ahead]: lastSeenAt } }, further] },
@@ -178,7 +178,7 @@ function seen({ sort, seenFrom, seenBefore }: DeviceQuery): Bounds {
   const bounds: Bounds = []
   if (seenFrom !== undefined) bounds.push({ lastSeenAt: { $gte: new Date(seenFrom) } })
   if (seenBefore !== undefined) bounds.push({ lastSeenAt: { $lt: new Date(seenBefore) } })
-  // Erased devices have no time and come at one end of the index: skip them.
+  // Erased devices have no time and are all at one end of the index: skip them.
   if (sort === 'lastSeenAt') bounds.push({ lastSeenAt: { $gte: new Date(0) } })
   return bounds
 }

@@ -25,7 +25,7 @@ type Stored = { readonly _id: string; readonly revision: number } & Readonly<
   Record<string, unknown>
 >
 
-/** Callers have timed out by then; the server should not keep working for them. */
+/** Callers have timed out by then; the server should not continue working for them. */
 const READ_WITHIN_MS = 5_000
 
 /** One collection per kind. */
@@ -66,7 +66,7 @@ function documentsOf<D extends Document>(
   kind: Kind<D>,
   versions: Versions,
 ): DocumentStore<D> {
-  /** Writes documents, with versions if they are counted. */
+  /** Writes documents, with versions if the kind has them. */
   function written<T>(
     documents: readonly Revisioned<Document>[],
     write: (documents: Stored[]) => Promise<T>,
@@ -181,7 +181,9 @@ function search<D extends Document>(
   }
 }
 
-/** Matches documents after a place: greater in the first field, or equal and then in the rest. */
+/**
+ * Matches documents after a position: greater in the first field, or equal and then in the rest.
+ */
 function beyond(after: Document, ordering: readonly string[], ahead: '$gt' | '$lt'): object[] {
   const place: Readonly<Record<string, unknown>> = after
   const ways = ordering.map((field, n) => ({
@@ -189,7 +191,7 @@ function beyond(after: Document, ordering: readonly string[], ahead: '$gt' | '$l
     [named(field)]: { [ahead]: place[field] },
   }))
   const [first = 'id'] = ordering
-  // The second implies the first, which lets the index scan begin at the place.
+  // The second implies the first, which lets the index scan begin at this position.
   return [{ [named(first)]: { [`${ahead}e`]: place[first] } }, { $or: ways }]
 }
 

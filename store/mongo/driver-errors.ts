@@ -50,7 +50,7 @@ export class NoAnswerError extends DependencyError {
   }
 }
 
-/** Whether the server cannot be reached, or does not let this client in. */
+/** Whether the server cannot be reached, or refuses this client. */
 export function isAway(error: unknown): boolean {
   return (
     error instanceof NoAnswerError ||
@@ -72,9 +72,9 @@ export function isDuplicateKey(error: unknown): error is MongoError {
 }
 
 /**
- * Positions in the bulk of the writes that a unique index refused; undefined when anything else
- * went wrong too. Then the state of the other writes is unknown: a lost connection comes as a bulk
- * error without write errors, an unmet write concern as one beside them.
+ * Indexes in the bulk of the writes that a unique index refused; undefined if anything else failed
+ * too. Then the state of the other writes is unknown: a lost connection is reported as a bulk error
+ * without write errors, an unmet write concern as one beside them.
  */
 export function duplicatesOf(error: unknown): readonly number[] | undefined {
   if (!(error instanceof MongoBulkWriteError)) return undefined
@@ -86,22 +86,22 @@ export function duplicatesOf(error: unknown): readonly number[] | undefined {
 }
 
 /**
- * Codes of writes that the server refuses for the document's sake, so never accepts: invalid or too long (2, 16, 22),
- * against the collection's validation (121), larger than 16 MB (10334, 17419, 17420).
+ * Codes of writes that the server will never accept because of the document: invalid or too long
+ * (2, 16, 22), against the collection's validation (121), larger than 16 MB (10334, 17419, 17420).
  */
 const REFUSED_CODES = new Set<unknown>([2, 16, 22, 121, 10_334, 17_419, 17_420])
 
-/** Whether the driver refuses to send something: it cannot be encoded, or is larger than 16 MB. */
+/** Whether the driver refuses to send it: it cannot be encoded, or is larger than 16 MB. */
 export function isRefusedByDriver(error: unknown): boolean {
-  // By its name: an error of Node's may come from another realm.
+  // By name: a Node error may come from another realm.
   if ((error as Partial<Error>).name === 'RangeError') return true
   if (error instanceof BSON.BSONError) return true
   return error instanceof MongoInvalidArgumentError && /larger than/.test(error.message)
 }
 
 /**
- * The errors of the writes of a bulk that the server refused for their own sake, by their positions, if all others are
- * written or failed because of a unique index; undefined: try again.
+ * The errors of a bulk's writes that the server refused because of their documents, by index, if
+ * all others are written or failed because of a unique index; undefined: try again.
  */
 export function refusalsOf(error: unknown): ReadonlyMap<number, unknown> | undefined {
   if (!(error instanceof MongoBulkWriteError)) return undefined

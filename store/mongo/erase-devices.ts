@@ -14,9 +14,9 @@ import { erasedRecords, isErased, withErasure } from './erased.ts'
 import { positionRecord } from './position-documents.ts'
 
 /**
- * Applies erasures of one partition to the devices' status documents. These keep the erasures, so that
- * nothing from before is read or can come back, and are marked until the records are removed. Returns
- * the changes, and each device's erasures by `accountId/deviceId`.
+ * Applies erasures of one partition to the devices' status documents. These retain the erasures, so
+ * that nothing older is read or can come back, and are marked until the records are removed.
+ * Returns the changes, and each device's erasures by `accountId/deviceId`.
  */
 export async function eraseDevices(
   readModels: ReadModelCollections,
@@ -81,8 +81,8 @@ export async function eraseDevices(
 }
 
 /**
- * The status from reports after the erasure: a device that moved here from another partition may have
- * reported there, as the times show, after this erasure.
+ * The status from reports after the erasure: a device moved here from another partition may have
+ * reported there after this erasure, as the times show.
  */
 async function statusBehind(
   { positions }: ReadModelCollections,

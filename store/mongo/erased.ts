@@ -6,7 +6,7 @@ import type { Erased, PositionDocument } from './collections.ts'
 
 const IDS_KEPT = 20
 
-/** Only the first copy of an erasure in the log counts: the others would erase later reports. */
+/** Only the first copy of an erasure in the log counts: later copies would erase newer reports. */
 export function withErasure(
   erased: Erased | undefined,
   { origin: { partition, offset }, event: { eventId, erasedAt } }: ErasureEntry,
@@ -27,14 +27,18 @@ export function withErasure(
   }
 }
 
-/** Whether an erasure is applied: it is among the last ones, or older than all of very many. */
+/**
+ * Whether an erasure is applied: it is among the last ones, or older than all of a large number.
+ */
 export function isApplied(erased: Erased | undefined, eventId: string): boolean {
   if (erased === undefined) return false
   const { ids } = erased
   return ids.includes(eventId) || (ids.length === IDS_KEPT && ids.some((id) => id > eventId))
 }
 
-/** Whether an erasure of its device covers an entry; for entries from a spool also by the time. */
+/**
+ * Whether an erasure of its device covers an entry; entries from a spool are also compared by time.
+ */
 export function isEntryErased(erased: Erased | undefined, entry: ReportEntry): boolean {
   if (erased === undefined) return false
   const { origin, event } = entry
@@ -46,7 +50,7 @@ export function isEntryErased(erased: Erased | undefined, entry: ReportEntry): b
 
 /**
  * Whether a record is covered by an erasure of its device. Offsets of different partitions are not
- * comparable, so there the time decides.
+ * comparable, so between partitions the time decides.
  */
 export function isErased(
   erased: Erased | undefined,
@@ -60,7 +64,7 @@ export function isErased(
   )
 }
 
-/** The same as filters; a record that matches any of them is erased. */
+/** The same as filters; a record matching any of them is erased. */
 export function erasedRecords({ upTo, at }: Erased): Filter<PositionDocument>[] {
   return Object.entries(upTo).flatMap(([key, offset]) => {
     const partition = Number(key)

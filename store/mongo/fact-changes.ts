@@ -47,10 +47,13 @@ export type FactChange = StateWithFacts & {
   readonly bytes: number
 }
 
-/** Others would publish its facts once more while the process that decided them is about to. */
+/**
+ * Otherwise another process would publish its facts once more while the process that decided them
+ * is about to.
+ */
 const TAKEN_OVER_AFTER_MS = 10_000
 
-/** Undefined if nothing changes and nothing is left to complete. */
+/** Undefined if nothing changes and nothing remains to be completed. */
 export function changeOf(
   device: JudgeDevice,
   before: KnownState | undefined,
@@ -86,8 +89,8 @@ type Written = {
 }
 
 /**
- * Returns the changes that were written, and those that never can be. Of the others, another process has changed the
- * state meanwhile.
+ * Returns the changes that were written, and those that never can be. The rest failed because
+ * another process has changed the state.
  */
 export async function writeChanges(
   states: FactCollections['states'],

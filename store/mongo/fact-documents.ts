@@ -5,7 +5,7 @@ import { deviceKey } from '../../schemas/events/position-reported.ts'
 import { definitionsHolding, stateSeenAt } from '../facts.ts'
 import { duplicatesOf, isDuplicateKey } from './driver-errors.ts'
 
-/** `_id` is `accountId/deviceId`. As text: names of alarms may be no names of fields. */
+/** `_id` is `accountId/deviceId`. As text: alarm names may be invalid as field names. */
 export type StateDocument = {
   readonly _id: string
   readonly accountId: string
@@ -19,12 +19,15 @@ export type StateDocument = {
   readonly life: string
   /** The geofences that the device is in, and the rules that are raised for it. */
   readonly holding?: readonly string[]
-  /** Another one with each change. */
+  /** A new value with each change. */
   readonly revision: string
   readonly outbox?: readonly string[]
-  /** Until then, the process that wrote the outbox completes it; from then on, whichever looks. */
+  /**
+   * Until then, the process that wrote the outbox completes it; afterwards, any process that reads
+   * it.
+   */
   readonly takenOverFrom?: number
-  /** Facts from before its erasure may have been inserted after it: they must be removed once more. */
+  /** Facts from before its erasure may have been inserted after it: they must be removed again. */
   readonly cleanUp?: true
 }
 
@@ -36,7 +39,7 @@ export type FactDocument = {
   /** The geofence or rule that it is about. */
   readonly definitionId?: string
   readonly at: number
-  /** Absent if version 0.3.0 inserted it: it comes after others of its time. */
+  /** Absent if version 0.3.0 inserted it: then it follows the other facts of the same time. */
   readonly sequence?: number
   readonly decidedAt: Date
   /** The life of its device, as in the state. */
@@ -89,13 +92,14 @@ export async function makeFactIndexes({ states, facts }: FactCollections): Promi
     },
     { name: 'decided', key: { decidedAt: 1 } },
   ])
-  // Version 0.3.0 listed facts of one time by their ids. Its processes make these again when they start.
+  // Version 0.3.0 listed facts of one time by their ids. Its processes recreate these indexes when
+  // they start.
   for (const older of ['account', 'type', 'device', 'definition']) {
     if (await facts.indexExists(older)) await facts.dropIndex(older)
   }
 }
 
-/** The keys of an account's devices: account ids have no slash, and a 0 follows it. */
+/** The range of an account's device keys: account ids contain no slash, and 0 follows the slash. */
 export function ofAccount(accountId: string) {
   return { $gte: `${accountId}/`, $lt: `${accountId}0` }
 }

@@ -32,7 +32,7 @@ export type FactReads = Pick<
   | 'devicesWith'
 >
 
-/** Facts of an earlier life of a device, which somebody inserted after its erasure, are never read. */
+/** Facts of an earlier life of a device, inserted after its erasure, are never read. */
 function factReads({
   collections: { states, facts },
   deviceSettings,
@@ -58,7 +58,7 @@ function factReads({
     return documents.filter((one) => one.life === (lives.get(deviceKey(one)) ?? one.life))
   }
 
-  /** The place of a fact that has been removed meanwhile, if this version has inserted it. */
+  /** The position of a fact that has been removed since, if this version inserted it. */
   async function placeOf(
     accountId: string,
     { at, sequence, id }: NonNullable<FactsQuery['after']>,

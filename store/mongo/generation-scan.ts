@@ -33,7 +33,7 @@ export function generationScan({ positions, deviceStatuses }: ReadModelCollectio
       return new Map(found.map(({ _id, origin }) => [_id, origin]))
     },
 
-    // Read in full rather than aggregated: a long command would exceed the socket's time-out.
+    // Read in full rather than aggregated: a long command would exceed the socket time-out.
     async origins({ receivedSince }) {
       const bounds = new Map<number, OriginBounds>()
       const since = Number.isFinite(receivedSince)
@@ -95,7 +95,7 @@ export function generationScan({ positions, deviceStatuses }: ReadModelCollectio
 
 /**
  * Every record of an account's devices after `after`, up to and including `upTo`, in chunks;
- * without erased ones that were written late.
+ * without erased records that were written late.
  */
 export async function* scanRecords(
   { positions, deviceStatuses }: ReadModelCollections,

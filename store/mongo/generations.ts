@@ -32,8 +32,8 @@ export type FollowedGeneration = {
 
 /**
  * Asks the database for the current generation, at most every half second. After a switch,
- * projectors leave the old one immediately and readers a second later: by then the new one has the old
- * one's last writes, so nothing disappears for a moment.
+ * projectors leave the old generation immediately and readers a second later: by then the new one
+ * has the old one's last writes, so nothing disappears in between.
  */
 export function followedGeneration(db: Db, meta: Collections['meta']): FollowedGeneration {
   let used: number | undefined
@@ -79,7 +79,7 @@ export async function openedGeneration(
   return openReadModels(db, generation)
 }
 
-/** Whether these statuses are of the current generation, and no other is being built. */
+/** Whether these statuses belong to the current generation, and no other is being built. */
 export async function isOnlyGeneration(
   meta: Collections['meta'],
   { collectionName }: ReadModelCollections['deviceStatuses'],
@@ -89,8 +89,8 @@ export async function isOnlyGeneration(
 }
 
 /**
- * Begins a rebuild under a lease. The lease only keeps others away; safety comes from the unique
- * number of each rebuild, of which only the newest can become current.
+ * Begins a rebuild under a lease. The lease only keeps other rebuilds away; safety comes from the
+ * unique number of each rebuild, of which only the newest can become current.
  */
 export async function beginRebuild(
   db: Db,
@@ -125,7 +125,7 @@ export async function beginRebuild(
     },
 
     async switchOver() {
-      // It may have been changed since the beginning.
+      // It may have been changed since the start of the rebuild.
       await inheritRetention(readModels, openReadModels(db, from))
       const switching = meta.updateOne(
         { _id: 'read-models', generation: from, newest: to, building: to },
@@ -151,7 +151,7 @@ export async function beginRebuild(
   }
 }
 
-/** A server that stops for a moment must not make a rebuild fail that has already switched. */
+/** A server that pauses briefly must not fail a rebuild that has already switched. */
 async function repeated(work: () => Promise<void>): Promise<void> {
   const pauses = backOff({ firstMs: 200, longestMs: 2_000 })
   const deadline = performance.now() + ENDED_WITHIN_MS
@@ -168,8 +168,8 @@ async function repeated(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Makes a later switch to this generation impossible: from here on it is current or never will be.
- * Returns the current one.
+ * Makes a later switch to this generation impossible: from now on it is current or never will be.
+ * Returns the current generation.
  */
 async function stopBuilding(meta: Collections['meta'], generation: number): Promise<number> {
   await meta.updateOne({ _id: 'read-models', building: generation }, { $unset: { building: '' } })

@@ -21,9 +21,9 @@ type Sources = Pick<Collections, 'hiddenDevices'> & Pick<ReadModelCollections, '
 const SWEPT_AT_ONCE = 500
 
 /**
- * The devices, of those given or of the whole account, with an erasure that the read models have not
- * applied, and the time of the newest. Readers must look here before they read a device's status
- * document: an erasure missing here has been applied there.
+ * The devices, of those given or of the whole account, with an erasure that the read models have
+ * not applied, and the time of the newest. Readers must check here before they read a device's
+ * status document: an erasure missing here has been applied there.
  */
 export async function pendingErasures(
   { hiddenDevices, deviceStatuses }: Sources,
@@ -116,10 +116,10 @@ type Settings = Collection<DeviceSettingsDocument>
 /** Removes all settings but `disabled`, which every document has. */
 export const NO_SETTINGS = { name: true, expectedIntervalSeconds: true, labels: true } as const
 
-/** Part of each change, so that those who follow the settings number it. */
+/** Part of each change, so that followers of the settings number it. */
 export const UNNUMBERED = { version: true } as const
 
-/** Matches a document that a change of this life may change. */
+/** Matches a document that a change of this life may modify. */
 export function sameLife(life: string | undefined): Filter<DeviceSettingsDocument> {
   // `null` matches absence, as `isSameLife` does.
   const matching = life === undefined ? { $exists: false } : { $in: [life, null] }
@@ -138,7 +138,9 @@ export async function livesOf(
   return new Map(documents.map(({ deviceId, life }) => [deviceId, life]))
 }
 
-/** Removes the settings of an erased device; changes that belong to its previous life are refused. */
+/**
+ * Removes the settings of an erased device; changes that belong to its previous life are refused.
+ */
 export async function beginLife(
   deviceSettings: Settings,
   { accountId, deviceId, erasedAt }: DeviceErased,
@@ -149,7 +151,8 @@ export async function beginLife(
       {
         $set: { disabled: false, life: randomUUID() },
         $unset: { ...NO_SETTINGS, ...UNNUMBERED, enabledAt: true },
-        // Later than the erasure, so that another delivery of its event keeps settings made from now on.
+        // Later than the erasure, so that a redelivery of its event does not remove settings made
+        // from now on.
         $max: { changedAt: new Date(erasedAt + 1) },
         $setOnInsert: { accountId, deviceId },
       },
@@ -164,7 +167,7 @@ export async function beginLife(
   }
 }
 
-/** Forgets the lives of devices erased before a time, of which nothing is set. */
+/** Forgets the lives of devices erased before a time, if nothing is set for them. */
 export async function removeLives(deviceSettings: Settings, erasedBefore: Date): Promise<void> {
   const nothing = Object.keys(NO_SETTINGS).map((name) => ({ [name]: { $exists: false } }))
   await deviceSettings.deleteMany({

@@ -44,17 +44,17 @@ export type FactWrites = Pick<
   | 'expireFacts'
 >
 
-/** Of states as JSON; in memory it is two to four times as much. */
+/** Size of states as JSON; in memory they take two to four times as much. */
 const REMEMBERED_BYTES = 32 * 2 ** 20
-/** States read at once. */
+/** Number of states read together. */
 const READ_AT_ONCE = 250
 /** By then a process that decided facts before an erasure has almost certainly inserted them. */
 const CLEANED_UP_AFTER_MS = 60_000
 
 /**
- * Works on a standalone server: a device's state is written by compare-and-set together with its new facts
- * (`outbox`), then the facts are inserted by id and published, and last the outbox is cleared. Each step can be
- * repeated, so a crash in between neither loses nor doubles a fact.
+ * Works on a standalone server: a device's state is written by compare-and-set together with its
+ * new facts (`outbox`), then the facts are inserted by id and published, and last the outbox is
+ * cleared. Each step can be repeated, so a crash in between neither loses nor duplicates a fact.
  */
 export function factWrites({
   collections: { states, facts, progress },
@@ -65,8 +65,8 @@ export function factWrites({
 }): FactWrites {
   const { complete, removeOtherLives } = outboxes({ states, facts })
   /**
-   * The states that this process wrote last. Another process may have changed one since. A write notices that; a
-   * state that would not change is read again.
+   * The last states that this process wrote. Another process may have changed one since. A write
+   * detects that; a state that would not change is read again.
    */
   const remembered = new LRUCache<string, KnownState>({
     maxSize: REMEMBERED_BYTES,
@@ -93,8 +93,8 @@ export function factWrites({
   ): Promise<void> {
     const othersTurn = turnTaker()
     let left = devices
-    // Each further round reads states that were remembered, writes at least one of those that others have changed
-    // meanwhile, here or there, or continues a judging that stopped early.
+    // Each further round reads states that were cached, writes at least one state that others have
+    // changed since, in the cache or the store, or continues a judging that stopped early.
     while (left.length > 0) {
       const before = await found(left)
       const revision = randomUUID()
@@ -123,7 +123,7 @@ export function factWrites({
     }
   }
 
-  /** Writes and completes changes. Returns the keys of the devices for which nothing is left to do. */
+  /** Writes and completes changes. Returns the keys of the devices that are finished. */
   async function writeWhole(
     {
       changes,
@@ -159,7 +159,7 @@ export function factWrites({
     return ended.map(({ document }) => document._id)
   }
 
-  /** Until they are written, they are not remembered: what fails is read again. */
+  /** Cached only once written, so a failed write is read again. */
   async function found(devices: readonly JudgeDevice[]): Promise<ReadonlyMap<string, KnownState>> {
     const known = new Map<string, KnownState>()
     const unknown: string[] = []
@@ -230,7 +230,7 @@ export function factWrites({
       for (;;) {
         const before = await states.findOne({ _id }, READ)
         const state = erasedState(before === null ? undefined : stateIn(before), erasure)
-        // An earlier attempt may have ended before it removed the facts.
+        // An earlier attempt may have ended before removing the facts.
         if (state === undefined) return before === null ? undefined : removeOtherLives(before)
         const place = { partition: erasure.origin.partition, revision: randomUUID() }
         const document = stateDocument(erasure.event, state, place)
@@ -276,7 +276,7 @@ export function factWrites({
   }
 }
 
-/** So that devices without much of a state are not remembered without end. */
+/** So that devices with little state do not accumulate in the cache without limit. */
 const LEAST_BYTES = 400
 
 type Outcome = { readonly facts: DeviceFact[]; readonly failed: FailedDevice[] }

@@ -48,7 +48,8 @@ export async function takeLock(
     )
     return true
   } catch (error) {
-    // Held: the filter matched no expired lease, and the insert collided with the document.
+    // The lock is held: the filter matched no expired lease, and the insert collided with the
+    // document.
     if (isDuplicateKey(error)) return false
     throw error
   }

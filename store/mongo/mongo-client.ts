@@ -46,7 +46,7 @@ type Methods<M> = { readonly [Name in keyof M]: (...args: never[]) => Promise<un
 /**
  * Wraps the methods for callers: refused until the store is prepared, with the driver's errors
  * converted to the port's, and with a time limit, in case the server does not respond. `unbounded`
- * names those without a limit.
+ * names the methods without a limit.
  */
 export function guarded<M extends Methods<M>>(
   methods: M,
@@ -106,7 +106,7 @@ export async function answered<T>(
   }
 }
 
-/** Asks again only when the last answer is older than `forMs`; failures are not remembered. */
+/** Caches the last result for `forMs`; failures are not cached. */
 export function remembered<T>(ask: () => Promise<T>, { forMs }: { forMs: number }) {
   let last: { readonly answer: Promise<T>; until: number } | undefined
   return async function answer(): Promise<T> {
@@ -123,7 +123,10 @@ export function remembered<T>(ask: () => Promise<T>, { forMs }: { forMs: number 
 const PAUSES = { firstMs: 200, longestMs: 2_000 }
 
 export type Preparation<T> = {
-  /** The result of `prepare`. @throws {DependencyError} that says why there is none, or none yet. */
+  /**
+   * The result of `prepare`.
+   * @throws {DependencyError} that says why there is no result, or none yet.
+   */
   readonly current: () => T
   /** Stops pending attempts. */
   readonly stop: () => Promise<void>
@@ -190,7 +193,7 @@ type Outcome<T> =
   | { readonly kind: 'failed'; readonly error: DependencyError }
   | { readonly kind: 'refused'; readonly error: DependencyError }
 
-/** Any cause (no server, a wrong password) can be fixed meanwhile. */
+/** Any cause (no server, a wrong password) may be fixed later. */
 function notReady(cause: unknown): DependencyError {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new DependencyError(`the store is not ready: ${reason}`, { retriable: true, cause })

@@ -27,13 +27,13 @@ import type { ProjectionBatch } from '../read-models.ts'
 import type { WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
 
-/** A caller gets an answer within 6 s, even when the server does not respond to a call. */
+/** A caller gets a result or error within 6 s, even when the server does not respond to a call. */
 const ANSWER_WITHIN_MS = 5_000
 /** Enough time to index a new database; the indexes of a large one are built in the background. */
 const INDEXED_WITHIN_MS = 1_000
 const CLOSED_WITHIN_MS = 1_500
 
-/** These make many calls to the server, each limited by the driver's own time-outs. */
+/** These make many calls to the server, each limited by the driver's time-outs. */
 const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation | keyof Rebuild>([
   'project',
   'expire',
@@ -53,9 +53,9 @@ const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation |
 
 /**
  * The store in a MongoDB database, a standalone server or a replica set. It opens even while the
- * server is unavailable: every call then rejects (retriable) until the server is there.
- * Only the projector, which owns the retention, passes `retention`: it sets the store's retention,
- * which every process then applies when reading.
+ * server is unavailable: every call then rejects (retriable) until the server is available. Only
+ * the projector, which owns the retention, passes `retention`: it sets the store's retention, which
+ * every process then applies when reading.
  * @throws {DependencyError} when a newer version of the program has changed the
  *   database, its user lacks a role, or no retention is configured although it has one.
  * @throws {Error} when the URL is not a MongoDB connection string.
@@ -81,7 +81,8 @@ export async function openMongoStore({
   let indexing: Promise<void> | undefined
   const preparation = await startPreparing(
     async (signal) => {
-      // Explicitly: if the first call finds no server, the client stays closed for all later ones.
+      // Connected explicitly: if the first call finds no server, the client stays closed for all
+      // later ones.
       await client.connect()
       const readModels = await prepareDatabase(db, { clock, signal })
       indexing ??= untilSucceeded(() => makeIndexes(db, readModels), {
@@ -190,7 +191,8 @@ export async function openMongoStore({
   return {
     ...guarded(store, bounds),
 
-    // Calls that the server does not answer end with the driver's time-outs, or the process.
+    // Calls without a response from the server end with the driver's time-outs, or with the
+    // process.
     async close() {
       closing.abort()
       const closed = preparation

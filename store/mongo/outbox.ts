@@ -11,10 +11,10 @@ import {
   type StateDocument,
 } from './fact-documents.ts'
 
-/** Of states and facts as JSON, written at once: or those of one device. */
+/** Size of states and facts as JSON that are written together; or those of one device. */
 export const WRITTEN_AT_ONCE_BYTES = 2 ** 20
 
-/** A state that was written with its facts, which must be inserted and published after it. */
+/** A state written together with its facts, which must be inserted and published afterwards. */
 export type StateWithFacts = {
   readonly document: StateDocument
   readonly state: FactState
@@ -22,8 +22,8 @@ export type StateWithFacts = {
 }
 
 /**
- * Completes outboxes: inserts their facts by id, publishes them, and clears them. Each step can be repeated, so
- * another process may do the same at the same time.
+ * Completes outboxes: inserts their facts by id, publishes them, and clears them. Each step can be
+ * repeated, so another process may do the same at the same time.
  */
 export function outboxes({ states, facts }: Pick<FactCollections, 'states' | 'facts'>) {
   async function complete(
@@ -51,7 +51,7 @@ export function outboxes({ states, facts }: Pick<FactCollections, 'states' | 'fa
     }
   }
 
-  /** Whole, they are many times as long as in an outbox. */
+  /** In full, they are many times as long as in an outbox. */
   async function insertFacts(changes: readonly StateWithFacts[]): Promise<void> {
     let piece: FactDocument[] = []
     let bytes = 0
@@ -76,12 +76,15 @@ export function outboxes({ states, facts }: Pick<FactCollections, 'states' | 'fa
   return { complete, removeOtherLives }
 }
 
-/** No JSON begins like this: version 0.3.0, which must not take such a fact for a whole one, fails and tries again. */
+/**
+ * Not valid at the start of JSON: version 0.3.0, which must not read such a fact as a complete one,
+ * fails and retries.
+ */
 const LIKE_THE_ONE_BEFORE = '+'
 
 /**
- * The facts of an outbox as texts. One input may cause hundreds of facts: what they have in common, its position and
- * the geofences that the device is in, is only in the first of them.
+ * The facts of an outbox as texts. One input may cause hundreds of facts: what they share, its
+ * position and the geofences that the device is in, is only in the first of them.
  */
 export function writeOutbox(facts: readonly DeviceFact[]): string[] {
   return facts.map((fact, index) => {
@@ -91,7 +94,7 @@ export function writeOutbox(facts: readonly DeviceFact[]): string[] {
   })
 }
 
-/** Outboxes of version 0.3.0 hold whole facts. */
+/** Outboxes of version 0.3.0 contain complete facts. */
 export function readOutbox(texts: readonly string[]): DeviceFact[] {
   const facts: DeviceFact[] = []
   for (const text of texts) {

@@ -43,7 +43,7 @@ export function trackStep(document: StepDocument): TrackStep {
   return { timestamp: timestamp.getTime(), latitude, longitude, speed, accuracy, recordId, origin }
 }
 
-/** These, and the fields that a track shows. */
+/** The same, and the fields that a track returns for its points. */
 export const TRACK_FIELDS = {
   ...STEP_FIELDS,
   ...(Object.fromEntries(OPTIONAL_FIELDS.map((name) => [name, 1])) as OptionalProjection),

@@ -89,8 +89,8 @@ export async function findTrackPoints(
 }
 
 /**
- * A page of a history. The index, whichever of its versions, ends its order at the timestamp; what has the same
- * timestamp is ordered here. Empty if the device is being erased.
+ * A page of a history. The index, in either version, orders by timestamp only; records with the
+ * same timestamp are ordered here. Empty if the device is being erased.
  */
 async function page<T extends Ordered>(
   sources: Sources,
@@ -114,7 +114,7 @@ async function page<T extends Ordered>(
   if (next === undefined || next.timestamp.getTime() !== last?.timestamp.getTime()) {
     return inOrder(documents.slice(0, limit), direction)
   }
-  // The page ends among records of one time: only the server can say which of them come first.
+  // The page ends among records of one time: only the server can tell which of them come first.
   const before = documents.filter(
     ({ timestamp }) => timestamp.getTime() !== next.timestamp.getTime(),
   )
@@ -135,7 +135,7 @@ function boundsOf({ from, to, order, after }: Parameters<ReadModels['pagePositio
   return bounds
 }
 
-/** The first bound follows from the second, and lets the index scan begin at the place. */
+/** The first bound follows from the second, and lets the index scan begin at this position. */
 function beyond(
   { timestamp, origin: { partition, offset } }: HistoryPlace,
   order: 'asc' | 'desc',
@@ -161,7 +161,7 @@ function inOrder<T extends Ordered>(documents: T[], direction: 1 | -1): T[] {
   })
 }
 
-/** One scan of the same index; the server finds the step of each record. */
+/** One scan of the same index; the server determines the step of each record. */
 export async function countPositions(
   sources: Sources,
   { accountId, deviceId, bounds }: Parameters<ReadModels['countPositions']>[0],
@@ -195,7 +195,7 @@ export async function countPositions(
 
 /**
  * An expression for the step, from `first` to `end`, that contains a timestamp, as a binary search:
- * `$bucket` tries one bound after the other, up to a thousand for each record.
+ * `$bucket` tries one bound after the other, up to a thousand per record.
  */
 function stepOf(bounds: readonly number[], first: number, end: number): object {
   if (end - first === 1) return { $literal: first }
@@ -212,7 +212,7 @@ async function erasedOf(
   const device = { accountId, deviceIds: [deviceId] }
   const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, device)
   if (pending.size > 0) return 'everything'
-  // After that look-up, not concurrently: an erasure pending then may be applied by now.
+  // After that look-up, not concurrently: a pending erasure may have been applied by now.
   const document = await deviceStatuses.findOne(
     { _id: deviceKey({ accountId, deviceId }), accountId, deviceId },
     { projection: { erased: 1 }, ...READ },

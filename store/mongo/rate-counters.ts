@@ -11,21 +11,21 @@ import {
 import { databaseOf, openClient, mongoOutage, answered } from './mongo-client.ts'
 
 const COLLECTION = 'rate_counters'
-/** A server that has not answered after this time counts as unavailable. */
+/** A server that has not responded after this time counts as unavailable. */
 const ANSWER_MS = 500
 const CLOSED_WITHIN_MS = 1_000
 
 export type SharedRateCounters = {
   readonly open: OpenRateCounters
-  /** Whether the counters are shared now, not in memory. */
+  /** Whether the counters are currently shared, not in memory. */
   readonly shared: () => boolean
   close(): Promise<void>
 }
 
 /**
- * Rate counters in MongoDB that all instances share. While the server does not answer, each instance
- * counts in its own memory and retries in the background: no call rejects, and only the calls that
- * discover the outage wait, for half a second.
+ * Rate counters in MongoDB that all instances share. While the server does not respond, each
+ * instance counts in its own memory and retries in the background: no call rejects, and only the
+ * calls that discover the outage wait, for half a second.
  */
 export function openMongoRateCounters({
   url,
@@ -40,7 +40,7 @@ export function openMongoRateCounters({
   answerMs?: number
 }): SharedRateCounters {
   const logger = outage.quieted(ownLogger)
-  // Its own connections: key look-ups must not wait behind the counters of a large batch.
+  // A separate connection: key look-ups must not wait behind the counters of a large batch.
   const client = openClient(url, { writeConcern: { w: 1 }, readConcern: { level: 'local' } })
   const db = databaseOf(client, url)
   const closing = new AbortController()

@@ -27,8 +27,8 @@ import { storeRecords, withdrawRecords } from './store-records.ts'
 
 /**
  * The read models of the current generation. Records are written first and device statuses second,
- * and both writes are idempotent: after a crash in between, the batch is delivered again, its records
- * are recognised as its own, and the statuses are folded then.
+ * and both writes are idempotent: after a crash in between, the batch is delivered again, its
+ * records are recognised as its own, and only then are the statuses folded.
  */
 export function mongoReadModels({
   collections,
@@ -114,8 +114,8 @@ export async function project(
 }
 
 /**
- * `erased`: the erasures of this batch. Earlier erasures need only be read for reports from a spool:
- * all others come after them in the log.
+ * `erased`: the erasures of this batch. Earlier erasures need only be read for reports from a
+ * spool: all others come after them in the log.
  */
 async function withoutErased(
   { deviceStatuses }: ReadModelCollections,

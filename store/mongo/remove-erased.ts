@@ -17,8 +17,8 @@ export type Removal = {
 
 /**
  * Removes erased records in the background: a device may have reported for years, and its partition
- * does not wait for that. A removal that `signal` cuts off stays marked and continues at the next
- * start.
+ * does not wait for the removal. A removal interrupted by `signal` stays marked and continues at
+ * the next start.
  */
 export function backgroundRemoval(options: { logger: OutageLogger; signal: AbortSignal }): Removal {
   let underWay = Promise.resolve()
@@ -33,8 +33,8 @@ export function backgroundRemoval(options: { logger: OutageLogger; signal: Abort
 }
 
 /**
- * Removes the records of every device that is marked with `removing`, and then the mark; rejects when
- * `signal` cuts it off.
+ * Removes the records of every device marked with `removing`, and then the mark; rejects when
+ * interrupted by `signal`.
  */
 export async function removeErased(
   { positions, deviceStatuses }: Marked,
@@ -45,7 +45,7 @@ export async function removeErased(
     if (device === null) return
     const { _id, accountId, deviceId, erased, removing = '' } = device
     if (erased !== undefined) await removeHistory(positions, { ...device, erased }, signal)
-    // A device that was erased once more meanwhile has another mark.
+    // A device erased again in the meantime has a different mark.
     await deviceStatuses.updateOne(
       { _id, accountId, deviceId, removing },
       { $unset: { removing: true } },

@@ -35,12 +35,12 @@ const REPORT_FIELDS = {
   readings: true,
 } as const
 
-/** Matches devices of which more is stored than a tombstone. */
+/** Matches devices with more data than a tombstone. */
 export const REPORTED: Filter<DeviceStatusDocument> = { lastPosition: { $exists: true } }
 
 /**
  * Filters for data visible under the retention. The server removes expired records once a minute at
- * best, so every query filters them; likewise devices of which nothing was received since.
+ * best, so every query filters them out; likewise devices from which nothing was received since.
  */
 export type Kept = {
   readonly positions: Filter<PositionDocument>
@@ -56,7 +56,7 @@ export function keptAt(now: number, retentionDays: number | undefined): Kept {
   }
 }
 
-/** The retention that the store has, whichever process set it. */
+/** The retention set in the store, by any process. */
 export function followedRetention(
   readModels: () => Promise<Pick<ReadModelCollections, 'positions'>>,
 ): () => Promise<number | undefined> {
@@ -70,8 +70,8 @@ export function followedRetention(
 }
 
 /**
- * Makes the server remove records, by the time they were received; `off` ends that. The
- * index of a large collection is still being built when this resolves; `onFailure` gets its errors.
+ * Makes the server remove records by their time of receipt; `off` ends that. The index of a large
+ * collection is still being built when this resolves; `onFailure` gets its errors.
  * @throws {DependencyError} not retriable if no retention is configured but the store has one.
  */
 export async function claimRetention(
@@ -79,7 +79,7 @@ export async function claimRetention(
   wanted: WantedRetention,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
-  // Changes nothing, but shows whether the database user is allowed to.
+  // Changes nothing, but shows whether the database user has the permission.
   await positions.db.command({ collMod: positions.collectionName })
   const seconds = await timeToLive(positions)
   const days = settledRetention(wanted, seconds && seconds / DAY_SECONDS)
@@ -126,9 +126,10 @@ async function timeToLive(positions: Collection<PositionDocument>): Promise<numb
 }
 
 /**
- * Removes records received before a time, and devices of which nothing was received since one, with their settings. A
- * device that reports meanwhile stays. Tombstones of erased devices are removed once their events
- * have left the log too. Stops between two steps when `signal` is aborted.
+ * Removes records received before a time, and devices from which nothing was received since one,
+ * with their settings. A device that reports in the meantime remains. Tombstones of erased devices
+ * are removed once their events have left the log too. Stops between two steps when `signal` is
+ * aborted.
  */
 export async function removeExpired(
   { positions, deviceStatuses }: ReadModelCollections,
@@ -153,7 +154,7 @@ export async function removeExpired(
     })
   })
   if (ended()) return
-  // Before the documents that say which erasures are applied, or devices would be hidden again.
+  // Before the documents with the applied erasures, or devices would be hidden again.
   await hiddenDevices.deleteMany({ erasedAt: silent })
   await inChunks(deviceStatuses, { lastReceivedAt: silent }, ended, async (names) => {
     for (const { _id, accountId, deviceId } of names) {

@@ -43,9 +43,7 @@ export async function prepareDatabase(
   return openReadModels(db, (await generationsOf(collections.meta)).generation)
 }
 
-/**
- * Indexes for look-ups. On large collections this takes long; other work continues.
- */
+/** Indexes for look-ups. On large collections this takes long; other work continues. */
 export async function makeIndexes(db: Db, readModels: ReadModelCollections): Promise<void> {
   await makeReadModelIndexes(readModels)
   await makeDeviceIndexes(openCollections(db))
@@ -115,7 +113,7 @@ async function makeDeviceIndexes({ deviceSettings, hiddenDevices }: Collections)
   ])
 }
 
-/** The indexes of a generation; a rebuild makes them for the next one. */
+/** The indexes of a generation; a rebuild creates them for the next one. */
 export async function makeReadModelIndexes({
   positions,
   deviceStatuses,
@@ -125,7 +123,7 @@ export async function makeReadModelIndexes({
   ])
   await deviceStatuses.createIndexes([
     { name: 'device', key: { accountId: 1, deviceId: 1 } },
-    // With the time that retention goes by, so that counting reads no documents.
+    // Includes the time used by retention, so that counting reads no documents.
     { name: 'last_seen', key: { accountId: 1, lastSeenAt: 1, deviceId: 1, lastReceivedAt: 1 } },
     { name: 'key', key: { accountId: 1, lastKeyId: 1, deviceId: 1 } },
     // For the hourly removal by age.

@@ -15,8 +15,8 @@ type Positions = ReadModelCollections['positions']
 type Provenance = Pick<PositionDocument, '_id' | 'accountId' | 'deviceId' | 'origin' | 'receivedAt'>
 
 /**
- * Stores the entries' records. Returns the entries that count: those whose stored record was made
- * by this very event, now or before a crash.
+ * Stores the entries' records. Returns the entries that count: those whose stored record was
+ * written by this very event, now or before a crash.
  * @throws {DependencyError} retriable when an existing record cannot be read yet.
  */
 export async function storeRecords(
@@ -79,7 +79,7 @@ async function replaceErased(
   })
 }
 
-/** Removes records, each only while it is the one made by its event in the log. */
+/** Removes records, each only if it was written for its event in the log. */
 async function removeRecords(
   positions: Positions,
   records: readonly Pick<PositionDocument, '_id' | 'accountId' | 'deviceId' | 'origin'>[],
@@ -101,7 +101,9 @@ async function removeRecords(
   )
 }
 
-/** Removes the records of these entries; a repeat's record from another event stays. */
+/**
+ * Removes the records of these entries; the record of another event that an entry repeats remains.
+ */
 export async function withdrawRecords(
   positions: Positions,
   entries: readonly PositionEntry[],
@@ -109,7 +111,7 @@ export async function withdrawRecords(
   await removeRecords(positions, entries.map(positionDocument))
 }
 
-/** Returns the documents whose `_id` is taken; they are not written. */
+/** Returns the documents whose `_id` is taken, which are not written. */
 async function insert(
   positions: Positions,
   documents: readonly PositionDocument[],
@@ -146,12 +148,14 @@ async function readBack(
   const records = new Map(
     (await read(documents, { deviceId: devices })).map((record) => [record._id, record]),
   )
-  // Another device has this recordId: nothing of ours creates that, but it must not block.
+  // Another device has this recordId: nothing of ours creates that, but it must not block
+  // projecting.
   const unread = documents.filter(({ _id }) => !records.has(_id))
   if (unread.length > 0) {
     for (const record of await read(unread, {})) records.set(record._id, record)
   }
-  // Another projector's write without a majority yet, or one that retention has just deleted.
+  // A write by another projector without a majority yet, or a record that retention has just
+  // deleted.
   const unseen = unread.find(({ _id }) => !records.has(_id))
   if (unseen !== undefined) {
     throw new DependencyError(`the stored record ${unseen._id} cannot be read back yet`, {

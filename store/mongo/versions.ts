@@ -1,15 +1,15 @@
 import type { Collection, Db } from 'mongodb'
 import { isDuplicateKey } from './driver-errors.ts'
 
-/** The last number given to a write of each kind; `_id` is the kind. */
+/** The last version assigned to a write of each kind; `_id` is the kind. */
 type VersionsDocument = { readonly _id: string; readonly last: number }
 
 export type Versions = {
-  /** Takes this many numbers. Returns the first. */
+  /** Reserves this many versions. Returns the first. */
   take(count: number): Promise<number>
 }
 
-/** Also a writer that takes longer may have its number seen out of order: it takes another one. */
+/** A writer that takes longer may have its version seen out of order too: it takes another one. */
 export const NUMBERED_WITHIN_MS = 20_000
 
 export function versionsOf(db: Db, kind: string): Versions {
@@ -23,7 +23,7 @@ export function versionsOf(db: Db, kind: string): Versions {
   return {
     async take(count) {
       const raised = await raise(count).catch((error: unknown) => {
-        // Another process has made the first one meanwhile.
+        // Another process has created the first one in the meantime.
         if (!isDuplicateKey(error)) throw error
         return raise(count)
       })
@@ -37,10 +37,11 @@ type Numbered = { readonly _id: string; readonly revision: number } & Readonly<
 >
 
 /**
- * Writes documents with a number each. The order of numbers is not that in which writes become visible: between
- * taking 7 and writing with it, another process may take 8 and write. Therefore followers read the numbers of the last
- * minute again, and a writer that was slower than `NUMBERED_WITHIN_MS` (paused, or waiting for the database) numbers its
- * documents once more. If it is killed in between, followers see the change when they next read everything.
+ * Writes documents with a version each. The order of versions is not that in which writes become
+ * visible: between reserving 7 and writing with it, another process may reserve 8 and write.
+ * Therefore followers read the versions of the last minute again, and a writer slower than
+ * `NUMBERED_WITHIN_MS` (paused, or waiting for the database) gives its documents new versions. If
+ * it is killed in between, followers see the change when they next read everything.
  */
 export async function underVersions<T>(
   versions: Versions,

@@ -8,12 +8,13 @@ type Settings = Collection<DeviceSettingsDocument>
 type Numbering = Pick<DeviceSettingsDocument, '_id' | 'changedAt' | 'numberedAt' | 'version'>
 
 const READ_AT_ONCE = 500
-/** Changes by version 0.3.0 are looked for by their time, this long. */
+/** How far back changes by version 0.3.0 are looked for by time. */
 const LOOKED_AT_MS = 60_000
 
 /**
- * The settings that judging depends on, in the order of their changes. A change only takes the number away, in the same
- * write: whoever follows the settings gives the next one. So a change is never missed, whenever it becomes visible.
+ * The settings that judging depends on, in the order of their changes. A change only removes the
+ * version, in the same write: a follower of the settings assigns the next one. So a change is never
+ * missed, whenever it becomes visible.
  */
 export function mongoWatchSettings(
   settings: Settings,
@@ -69,7 +70,7 @@ function pageOf(settings: Settings, filter: object): Promise<Numbering[]> {
     .toArray()
 }
 
-/** `isEarlier`: by a version that does not say what it has changed. */
+/** `isEarlier`: by a version that does not record what it has changed. */
 async function numberAll(
   settings: Settings,
   versions: Versions,
@@ -82,7 +83,7 @@ async function numberAll(
     settings.bulkWrite(
       all.map(({ _id, changedAt }, n) => ({
         updateOne: {
-          // One that has changed again meanwhile is numbered the next time.
+          // A document changed again in the meantime is numbered the next time.
           filter: { _id, changedAt: changedAt ?? { $exists: false } },
           update: {
             $set: {

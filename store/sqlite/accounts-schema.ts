@@ -7,8 +7,8 @@ import { before030 } from '../../runtime/sqlite/before-0.3.0.ts'
 export const ACCOUNTS_SCHEMA = [
   ...before030(2),
 
-  // labels: each between line breaks, which no label contains. life: another one with each erasure; the row of an erased
-  // device stays, although nothing is set.
+  // labels: each between line breaks, which no label contains. life: a new value with each erasure;
+  // the row of an erased device remains, although nothing is set.
   `CREATE TABLE device_settings (
      account_id TEXT NOT NULL,
      device_id TEXT NOT NULL,
@@ -45,8 +45,9 @@ export const ACCOUNTS_SCHEMA = [
    ) STRICT;
    INSERT INTO read_models VALUES (1, 1, 1, NULL);`,
 
-  // settings_changes: one row for each device whose settings exist, or were removed less than a day ago; a change gives
-  // it the next version. No REPLACE: in a trigger the policy of the statement that fires it would count instead.
+  // settings_changes: one row for each device whose settings exist, or were removed less than a day
+  // ago; a change assigns it the next version. No REPLACE: in a trigger the policy of the firing
+  // statement would apply instead.
   `ALTER TABLE device_settings ADD COLUMN labels_changed_at INTEGER;
    ALTER TABLE device_settings ADD COLUMN enabled_at INTEGER;
    CREATE TABLE settings_changes (

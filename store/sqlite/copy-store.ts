@@ -11,9 +11,10 @@ import { ACCOUNTS_FILE, REJECTIONS_FILE } from './sqlite-store.ts'
 const ATTEMPTS = 3
 
 /**
- * Copies the files of a store in use, with `copy`, one after the other, and returns their names. The read models come
- * first: what they lack of an erasure is done again, also to the accounts. A log that is copied after all of them has
- * every event that they have, and every one that a fact was decided from.
+ * Copies the files of a store in use, with `copy`, one after the other, and returns their names.
+ * The read models come first: erasures they lack are applied again, also to the accounts. A log
+ * copied after all of them has every event that they have, and every event from which a fact was
+ * decided.
  */
 export async function copySqliteStore(
   { from, to }: { readonly from: string; readonly to: string },
@@ -37,7 +38,7 @@ export async function copySqliteStore(
         return [...copied, ...others]
       }
     } catch (error) {
-      // A rebuild that has switched removes the previous read models.
+      // A completed rebuild removes the previous read models.
       if (generationIn(from) === inUse || attempt === ATTEMPTS) throw error
     }
     for (const name of copied) rmSync(join(to, name), { force: true })

@@ -2,10 +2,13 @@ import type { Value } from '../../runtime/sqlite/database.ts'
 import { SILENCE } from '../../schemas/devices/liveness.ts'
 import type { DeviceQuery } from '../read-models.ts'
 
-/** Conditions of statements over device statuses. Fixed texts only, so that there are few different statements. */
+/**
+ * Conditions of statements over device statuses. Fixed texts only, so that there are few different
+ * statements.
+ */
 export type Clause = { readonly sql: string; readonly values: readonly Value[] }
 
-/** The filters by place and status, and against hidden devices. */
+/** The filters by area and status, and against hidden devices. */
 export function filtering(
   query: Pick<DeviceQuery, 'bbox' | 'status'>,
   hidden: readonly string[],
@@ -46,13 +49,13 @@ function lively(status: DeviceQuery['status']): Clause[] {
 
 const INTERVAL = 'settings.expected_interval_seconds'
 
-/** Takes the time from which silence is measured; of devices joined with their settings. */
+/** Takes the time from which silence is measured, of devices joined with their settings. */
 export function silentAtMost(name: keyof typeof SILENCE): string {
   const { longestMs, intervals, leastMs } = SILENCE[name]
   return `? - last_seen_at <= coalesce(max(${intervals * 1_000} * ${INTERVAL}, ${leastMs}), ${longestMs})`
 }
 
-/** Sorts after any deviceId: longer, and of the highest code point. */
+/** Sorts after any deviceId: it is longer, and consists of the highest code point. */
 const LAST = '\u{10ffff}'.repeat(64)
 
 /**

@@ -21,7 +21,9 @@ const LABELLED = `SELECT device_id, labels FROM device_settings
   WHERE account_id = ? AND labels IS NOT NULL AND device_id > ? AND device_id <= ?
   ORDER BY device_id LIMIT ${COUNTED_AT_ONCE}`
 
-/** Counts the devices that have each label, without those in `hidden`; other work has its turn meanwhile. */
+/**
+ * Counts the devices that have each label, without devices in `hidden`; other work runs in between.
+ */
 export function sqliteLabelCounts(database: Database) {
   const find = database.prepare<{ device_id: string; labels: string }>(LABELLED)
   const first = database.prepare<{ labels: string | null }>(

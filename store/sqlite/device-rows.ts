@@ -6,7 +6,7 @@ import { filtering, silentAtMost, type Clause } from './device-filters.ts'
 /** A statement, and its values. */
 export type Selection = { readonly sql: string; readonly values: readonly Value[] }
 
-/** The account whose devices a walk goes through, or the key, if only its devices count. */
+/** The account whose devices are walked, or the key, if only its devices count. */
 export type Walked = Pick<DeviceQuery, 'accountId' | 'keyId' | 'order'>
 
 type Index = 'id' | 'time'
@@ -17,8 +17,8 @@ const ORDERED: Readonly<Record<Index, readonly string[]>> = {
 }
 
 /**
- * The statement for the place, in an index, of the last of the next devices, regardless of filters;
- * no row if there are fewer.
+ * The statement for the position, in an index, of the last of the next devices, regardless of
+ * filters; no row if there are fewer.
  */
 export function endOfPart(
   { accountId, keyId, order }: Walked,
@@ -31,7 +31,7 @@ export function endOfPart(
   return { sql, values: [accountId, ...valuesOf(clauses), size - 1] }
 }
 
-/** The statement for the narrow rows of a part, in the order of the index. */
+/** The statement for the narrow rows of a part, in index order. */
 export function rowsOfPart(
   query: DeviceQuery,
   {
@@ -92,7 +92,9 @@ function ofKey(keyId: string | undefined): Clause[] {
   return keyId === undefined ? [] : [{ sql: 'last_key_id = ?', values: [keyId] }]
 }
 
-/** With a range of ids, the planner takes the index of the ids even for the devices of one key. */
+/**
+ * With a range of ids, the planner chooses the index of the ids even for the devices of one key.
+ */
 function indexOfKey(keyId: string | undefined): string {
   return keyId === undefined ? '' : 'INDEXED BY device_statuses_by_key'
 }
@@ -105,7 +107,7 @@ function seenWithin({ seenFrom, seenBefore }: DeviceQuery): Clause[] {
   return clauses
 }
 
-/** Not as the condition of a join, which the planner would begin with the labels. */
+/** Not as a join condition: the planner would then begin with the labels. */
 function labelled({ labels = [] }: DeviceQuery): Clause[] {
   return labels.map((label) => ({
     sql: 'coalesce(instr(settings.labels, ?), 0)',

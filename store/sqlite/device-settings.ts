@@ -14,7 +14,7 @@ export type SettingsOfDevices = Pick<
   'changeDeviceSettings' | 'changeLabels' | 'devicesWithInterval'
 > & {
   find(device: DeviceName): DeviceSettings
-  /** The settings of these devices, if operators have made any. */
+  /** The settings of these devices that operators have changed. */
   findAll(accountId: string, deviceIds: readonly string[]): Map<string, DeviceSettings>
   disabledDevices(accountId: string): Promise<string[]>
   /** A disabled device stays disabled. */
@@ -23,11 +23,13 @@ export type SettingsOfDevices = Pick<
   forget(erasure: DeviceErased): void
 }
 
-/** The settings of a device that operators have not changed. */
+/** The default settings of a device. */
 export const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
 
 const INTERVALS_AT_ONCE = 250
-/** Devices whose labels one transaction changes: all of a large call would hold up other work. */
+/**
+ * Devices whose labels one transaction changes: all devices of a large call would block other work.
+ */
 const LABELLED_AT_ONCE = 250
 
 type Row = {

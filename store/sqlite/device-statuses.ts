@@ -11,23 +11,26 @@ export type NumberedStatus = { readonly number: number; readonly status: DeviceS
 
 export type DeviceStatuses = {
   find(device: DeviceName): NumberedStatus | undefined
-  /** An account's statuses by deviceId, after the one of the page before. */
+  /** An account's statuses by deviceId, after the last one of the previous page. */
   page(query: { accountId: string; after?: string; limit: number }): DeviceStatus[]
   /** The rows of a statement from `device-rows`, as arrays. */
   select<Row>(selection: Selection): Row[]
   /** The next account after this one that has a status. */
   accountAfter(accountId: string): string | undefined
-  /** The greatest number that any device has ever had. */
+  /** The highest number that any device has ever had. */
   greatestNumber(): number
   /** An account's number, assigned now if it has none. */
   accountNumber(accountId: string): number
   insert(device: NumberedStatus): void
-  /** `before`: the status that the table has. */
+  /** `before`: the status currently in the table. */
   update(device: NumberedStatus, before: DeviceStatus): void
-  /** The devices of which nothing has been received since. */
+  /** The devices from which nothing has been received since. */
   silentSince(time: number): DeviceName[]
   remove(device: DeviceName): void
-  /** Removes the status unless something of the device has been received since, or it has a record. */
+  /**
+   * Removes the status unless something has been received from the device since, or it has a
+   * record.
+   */
   removeIfSilentSince(device: DeviceName, time: number): boolean
 }
 
@@ -72,7 +75,10 @@ const CHANGING = [
   ...['last_partition', 'last_offset', 'last_key_at', 'readings'],
 ]
 
-/** Records find their device through its status, so a record that was projected late keeps the status. */
+/**
+ * Records find their device through its status, so the status remains if a record was projected
+ * late.
+ */
 const REMOVE_SILENT = `DELETE FROM device_statuses
   WHERE account_id = ? AND device_id = ? AND last_received_at < ?
     AND NOT EXISTS (SELECT 1 FROM records WHERE device = number)`

@@ -4,21 +4,21 @@ import type { DeviceCounts, DeviceQuery, Devices } from '../read-models.ts'
 import { type Clause, deviceRanges } from './device-filters.ts'
 import { countsOfPart, endOfPart, rowsOfPart, type Selection, type Walked } from './device-rows.ts'
 
-/** The number of devices that a statement goes through, however few of them it finds: a few milliseconds. */
+/** The number of devices that a statement walks, however few of them match: a few milliseconds. */
 const PART = 1_000
 
-/** The read models to walk through, and their hidden devices: asked for again after each turn. */
+/** The read models to walk, and their hidden devices: fetched again after each turn. */
 export type WalkedModels = () => {
   readonly select: <Row>(selection: Selection) => Row[]
   readonly hidden: readonly string[]
 }
 
-/** Whether `walkDevices` has the page's order without looking at every device. */
+/** Whether `walkDevices` yields the page's order without examining every device. */
 export function isWalkInOrder(query: DeviceQuery): boolean {
   return !isRanked(query) && (query.sort !== 'lastSeenAt' || isWalkByTime(query))
 }
 
-/** The narrow rows of the filtered devices of a page, in parts; other work has its turn in between. */
+/** The narrow rows of the filtered devices of a page, in parts; other work runs in between. */
 export async function* walkDevices(
   query: DeviceQuery,
   models: WalkedModels,
@@ -33,7 +33,7 @@ export async function* walkDevices(
   }
 }
 
-/** The number of an account's devices by their status, counted in parts. */
+/** The number of an account's devices by status, counted in parts. */
 export async function countDevices(
   query: Parameters<Devices['countDevices']>[0],
   models: WalkedModels,
@@ -52,14 +52,14 @@ export async function countDevices(
   return sum
 }
 
-/** The index of the times has no keys, and a list of few devices is found by their ids. */
+/** The index of the times has no keys, and a list of few devices is found by id. */
 function isWalkByTime({ sort, words, devices, keyId }: DeviceQuery): boolean {
   return (
     sort === 'lastSeenAt' && words === undefined && devices === undefined && keyId === undefined
   )
 }
 
-/** The bounds of parts along the ids. A page in their order begins after the page before. */
+/** The bounds of parts along the ids. A page in id order begins after the previous page. */
 async function* partsById(
   query: Walked & Pick<DeviceQuery, 'devices' | 'sort' | 'after'>,
   models: WalkedModels,
@@ -94,7 +94,10 @@ function idIs(relation: string, deviceId = ''): Clause {
   return { sql: `device_id ${relation} ?`, values: [deviceId] }
 }
 
-/** The bounds of parts along the times, each after the one before or, at first, after the page before. */
+/**
+ * The bounds of parts along the times, each after the previous one or, at first, after the previous
+ * page.
+ */
 async function* partsByTime(
   query: DeviceQuery,
   models: WalkedModels,
@@ -103,7 +106,7 @@ async function* partsByTime(
   const isUp = order === 'asc'
   const turnEnds = turnTaker()
   const end = isUp ? timeIs('<', seenBefore ?? Infinity) : timeIs('>=', seenFrom ?? -Infinity)
-  // No deviceId is empty, so (time, '') is right before the first device of that time.
+  // No deviceId is empty, so (time, '') lies directly before the first device of that time.
   let last: TimePlace = [isUp ? (seenFrom ?? -Infinity) : (seenBefore ?? Infinity), '']
   if (after !== undefined && isAhead(Number(after.value), last[0])) {
     last = [Number(after.value), after.deviceId]
@@ -121,7 +124,10 @@ async function* partsByTime(
     last = place
   }
 
-  /** A device of the very time of the bound is within it going up, and beyond it going down. */
+  /**
+   * A device with exactly the bound's time lies within it when ascending, and beyond it when
+   * descending.
+   */
   function isAhead(time: number, bound: number): boolean {
     return isUp ? time >= bound : time < bound
   }

@@ -20,7 +20,8 @@ const FOUND_AT_ONCE = 100
 const COUNTED_AT_ONCE = 20_000
 
 /**
- * Devices and their records as operators see them: joined with their settings, without erased ones.
+ * Devices and their records as operators see them: joined with their settings, without erased
+ * devices.
  */
 export function sqliteDevices({
   readModels,
@@ -73,7 +74,7 @@ export function sqliteDevices({
     return placesAmong(query, { walk, isInOrder: isWalkInOrder(query) })
   }
 
-  /** Records are counted one by one, which takes long if there are many: some of them in each turn. */
+  /** Records are counted one by one, which takes long if there are many: some of them per turn. */
   async function countRange(device: DeviceName, from: number, to: number): Promise<number> {
     let count = 0
     for (let begin = from; begin < to;) {
@@ -186,7 +187,7 @@ const LOOK_EVERY_MS = 200
 const FOLLOW_WITHIN_MS = 1_000
 
 type FollowedReadModels = {
-  /** The current read models; not to be kept across turns of the event loop. */
+  /** The current read models; must not be held across event-loop turns. */
   current(): SqliteReadModels
   generation(): number
   close(): void
@@ -194,7 +195,7 @@ type FollowedReadModels = {
 
 /**
  * The current read models, looked up again from time to time. A newer generation is used once it
- * has caught up with the old one, so that nothing disappears for a moment.
+ * has caught up with the old one, so that nothing disappears in between.
  */
 export function followedReadModels(
   generations: ReturnType<typeof sqliteGenerations>,

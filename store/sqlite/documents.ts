@@ -124,7 +124,7 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
     async find(query) {
       if (query.mostBytes === undefined) return rows(query).map(revisioned<D>)
       const found: Revisioned<D>[] = []
-      // Behind the first piece, `from` and `skip` are passed already.
+      // After the first read, `from` and `skip` are already passed.
       const { index, limit: most, where, order, isBrief } = query
       const behind: Query<D> = {
         index,
@@ -199,14 +199,18 @@ function search<D extends Document>(
   }
   const where = terms.length === 0 ? '' : ` WHERE ${terms.join(' AND ')}`
   const by = ordering.map((field) => `${quoted(field)} ${order}`).join()
-  // SQLite may take the wrong one of two indexes that fit: the one that leaves more rows to look at.
+  // SQLite may choose the wrong one of two suitable indexes: the one that leaves more rows to
+  // examine.
   const table = `${kind.name} INDEXED BY ${kind.name}_by_${query.index}`
   const content = query.isBrief === true ? briefly(kind.brief) : 'document'
   const sql = `SELECT id, revision, ${content} FROM ${table}${where} ORDER BY ${by} LIMIT ? OFFSET ?`
   return { sql, values: [...values, limit, skip] }
 }
 
-/** SQLite takes these fields from the document: the rest is neither copied nor parsed here. Absent ones are left out. */
+/**
+ * SQLite extracts these fields from the document: the rest is neither copied nor parsed here.
+ * Absent fields are left out.
+ */
 function briefly(fields: readonly string[] = []): string {
   const values = ['id', ...fields].map((field) => `'${field}', ${quoted(field)}`)
   return `json_patch('{}', json_object(${values.join()})) AS document`

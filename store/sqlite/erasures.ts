@@ -28,7 +28,7 @@ export function sqliteErasures(database: Database): AppliedErasures {
   const isApplied = database.prepare<{ applied: number }>(
     'SELECT applied FROM erasures WHERE event_id = ? AND applied = 1',
   )
-  // Another process may have applied it meanwhile; begun again, it stays applied.
+  // Another process may have applied it in the meantime; begun again, it stays applied.
   const save = database.prepare(
     `INSERT INTO erasures VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (event_id) DO UPDATE SET applied = max(applied, excluded.applied)`,

@@ -5,14 +5,14 @@ import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import type { ErasureEntry, FactEntry } from '../../schemas/events/log-entry.ts'
 import type { FactLog, FactLogBatch } from '../../event-log/fact-log.ts'
 
-/** All facts are in one partition, in the order of their storage. */
+/** All facts are in one partition, in the order in which they were stored. */
 const PARTITION = 0
 const MAX_ENTRIES = 500
 /** Another process may have stored facts. */
 const LOOK_AGAIN_MS = 1_000
 
 export type SqliteFactLog = FactLog & {
-  /** Gives an erasure the next place; in the transaction that removes the device's facts. */
+  /** Assigns an erasure the next offset; in the transaction that removes the device's facts. */
   addErasure(erasure: ErasureEntry['event']): void
   /** Facts decided before are about to be removed. */
   expire(before: number): void
@@ -25,7 +25,7 @@ type FactRow = { readonly place: number; readonly fact: string }
 type ErasureRow = ErasureEntry['event'] & { readonly place: number }
 type N = { readonly n: number | null }
 
-/** The facts of a file as a log; erasures have places among them. */
+/** The facts of a file as a log; erasures have offsets among them. */
 export function sqliteFactLog(database: Database): SqliteFactLog {
   const lastPlace = database.prepare<N>(`SELECT seq AS n FROM sqlite_sequence WHERE name = 'facts'`)
   const takePlace = database.prepare(
@@ -89,7 +89,8 @@ export function sqliteFactLog(database: Database): SqliteFactLog {
     },
 
     tail({ after: from, signal }) {
-      // A place beyond the end is of another file; new facts must not be skipped because of it.
+      // An offset beyond the end belongs to another file; new facts must not be skipped because of
+      // it.
       const after = from === 'end' ? last() : Math.min(from[PARTITION] ?? 0, last())
       return tableTail({
         partition: PARTITION,
@@ -105,7 +106,7 @@ export function sqliteFactLog(database: Database): SqliteFactLog {
   }
 
   function read(after: number): FactLogBatch | undefined {
-    // Before the rows: a fact that another process stores in between belongs to the next batch.
+    // Before the rows: a fact stored by another process in between belongs to the next batch.
     const end = last()
     if (after >= end) return undefined
     const rows = facts.all(after, MAX_ENTRIES).filter(({ place }) => place <= end)

@@ -21,7 +21,7 @@ export type FactReads = Pick<
   'pageFacts' | 'findFacts' | 'heldFacts' | 'judgedDevices' | 'definitionsStates' | 'devicesWith'
 >
 
-/** Reads facts, without those of hidden devices, and what devices' states say about definitions. */
+/** Reads facts, without those of hidden devices, and devices' standings for definitions. */
 export function factReads(
   database: Database,
   {
@@ -139,7 +139,7 @@ type ChangeRow = {
   readonly at: number
   readonly account_id: string
   readonly device_id: string
-  /** Null: the device has no settings any longer. */
+  /** Null: the device no longer has settings. */
   readonly disabled: number | null
   readonly enabled_at: number | null
   readonly expected_interval_seconds: number | null

@@ -7,7 +7,7 @@ import { deviceKey } from '../../schemas/events/position-reported.ts'
 import { definitionsHolding, stateSeenAt, stateSize, type DueDevice } from '../facts.ts'
 import type { DeviceName } from './device-statuses.ts'
 
-/** A device's state, and what the file has of it. */
+/** A device's state, and its state in the file. */
 export type KnownState = DeviceName & {
   readonly state: FactState | undefined
   readonly partition: number
@@ -21,24 +21,37 @@ export type StateChange = {
 }
 
 /**
- * The states of devices, with a cache. A changed state may be written later: the file's progress in the log stays
- * before the entries that its states lack, so after a crash they are judged again. The file has no other writer.
+ * The states of devices, with a cache. A changed state may be written later: the file's progress in
+ * the log stays before the entries its states lack, so after a crash these are judged again.
+ * Nothing else writes the file.
  */
 export type FactStates = {
   find(device: DeviceName): KnownState
-  /** A state that may be written later. `after`: the progress in the partition before the entries that changed it. */
+  /**
+   * A state that may be written later. `after`: the progress in the partition before the entries
+   * that changed it.
+   */
   change(known: KnownState, state: FactState, partition: number, after: number): void
-  /** Writes states in a transaction, which `also` has a part in. If it fails, everything is as before. */
+  /**
+   * Writes states in a transaction, in which `also` takes part. If it fails, everything is as
+   * before.
+   */
   write(changes: readonly StateChange[], also?: () => void): void
   /** Some of the states that must be written now; `upTo`: the progress in the partition. */
   overdue(partition: number, upTo: number): readonly StateChange[]
   /** Whether more must be written before more is judged. */
   isFull(): boolean
-  /** As far as the file has the states of a partition, once it has `written`; undefined: it lacks none. */
+  /**
+   * How far the file has the states of a partition, once it has `written`; undefined: it lacks
+   * none.
+   */
   writtenUpTo(partition: number, written: readonly StateChange[]): number | undefined
-  /** The state of a device, without remembering it. */
+  /** The state of a device, without caching it. */
   peek(device: DeviceName): FactState | undefined
-  /** Writes the states that the file lacks and that its readers would miss: where the row, deadline or holding differs. */
+  /**
+   * Writes the unwritten states that the file's readers would miss: those whose row, deadline or
+   * standings differ.
+   */
   settle(): Promise<void>
   dueDevices(query: {
     now: number
@@ -46,22 +59,22 @@ export type FactStates = {
     partition: number
     skip?: number
   }): Promise<DueDevice[]>
-  /** The states that the file lacks, in pieces. */
+  /** The unwritten states, in parts. */
   unwritten(): Iterable<readonly StateChange[]>
   unwrittenOf(device: DeviceName): StateChange | undefined
-  /** After a change of its row from outside, unless its state is not written. */
+  /** After a change of its row from outside, unless its state is unwritten. */
   reread(device: DeviceName): void
-  /** Gives up a state that cannot be written: the device has the file's again. */
+  /** Discards a state that cannot be written: the device's state is the file's again. */
   giveUp(device: DeviceName): void
 }
 
-/** Bytes of JSON; in memory it is two to four times as much. */
+/** Size as JSON; in memory states take two to four times as much. */
 const MOST_REMEMBERED = 32 * 2 ** 20
 const MOST_UNWRITTEN = 16 * 2 ** 20
-/** After a crash, this many entries are judged again at most. */
+/** At most this many entries are judged again after a crash. */
 export const WRITTEN_AFTER_ENTRIES = 200_000
 const WRITTEN_AFTER_MS = 10 * 60_000
-/** So that nobody waits for a long transaction. */
+/** So that nothing waits for a long transaction. */
 const WRITTEN_AT_ONCE = { states: 500, bytes: 2 ** 18 }
 
 type Stored = {
@@ -73,7 +86,7 @@ type Known = DeviceName & {
   readonly key: string
   state: FactState | undefined
   partition: number
-  /** About the size of the state as JSON. */
+  /** Approximate size of the state as JSON. */
   bytes: number
   /** Undefined: the file has no state. */
   stored: Stored | undefined
@@ -83,7 +96,7 @@ type Known = DeviceName & {
 type Unwritten = Known & { readonly state: FactState }
 type StateRow = { readonly partition: number; readonly due: number | null; readonly state: string }
 
-/** `onForgotten`: what the file lacked must be judged again. */
+/** `onForgotten`: entries behind the discarded state must be judged again. */
 export function factStates(
   database: Database,
   clock: { now(): number },
@@ -93,7 +106,7 @@ export function factStates(
     'SELECT log_partition AS "partition", due, state FROM states WHERE account_id = ? AND device_id = ?',
   )
   const save = database.prepare('REPLACE INTO states VALUES (?, ?, ?, ?, ?, ?)')
-  // Most reports move no deadline: the index of deadlines is not written then.
+  // Most reports change no deadline: then the index of deadlines is not written.
   const update = database.prepare(
     'UPDATE states SET seen_at = ?, state = ? WHERE account_id = ? AND device_id = ?',
   )
@@ -135,7 +148,7 @@ export function factStates(
     return { key, accountId, deviceId, partition, state, bytes, stored, unwritten: undefined }
   }
 
-  /** Returns what to remember once the transaction has succeeded. */
+  /** Returns what to cache once the transaction has succeeded. */
   function writeOne({ known, state, partition }: StateChange): () => void {
     const changed = known as Known
     const { accountId, deviceId, stored } = changed
@@ -154,7 +167,7 @@ export function factStates(
       changed.partition = partition
       changed.stored = { due: state.due, partition, holding }
       changed.bytes = text.length
-      // Deleted first, because the cache takes the size of a value only once.
+      // Deleted first, because the cache computes the size of a value only once.
       cache.delete(changed.key)
       cache.set(changed.key, changed)
     }
@@ -169,7 +182,7 @@ export function factStates(
       })
       for (const one of remember) one()
     } catch (error) {
-      // A commit that failed may have been done: everything is as in the file.
+      // A commit that failed may have taken effect: everything is as in the file.
       if (isRefusedByDisk(error)) forgetAll()
       throw error
     }
@@ -191,7 +204,7 @@ export function factStates(
     missed.delete(known as Unwritten)
   }
 
-  /** Each piece in its turn; what was written meanwhile is left out. */
+  /** Each part in its own turn; states written in the meantime are left out. */
   async function writeInTurns(states: readonly Unwritten[]): Promise<void> {
     for (const piece of piecesOf(states)) {
       const left = piece.filter((one) => one.unwritten !== undefined)
@@ -286,18 +299,18 @@ export function factStates(
   }
 }
 
-/** The size of a device that has no state. */
+/** The size of a device without a state. */
 const NO_STATE = 100
 
 function nothing(): void {
-  // No other part in the transaction.
+  // Takes no other part in the transaction.
 }
 
 function changeOf(known: Unwritten): StateChange {
   return { known, state: known.state, partition: known.partition }
 }
 
-/** A deadline that has moved to later is looked at when the file's has passed. */
+/** A deadline that was postponed is checked when the file's deadline has passed. */
 function isMissed({ stored, partition }: Known, state: FactState): boolean {
   if (stored?.partition !== partition) return true
   if (state.due !== null && (stored.due === null || state.due < stored.due)) return true

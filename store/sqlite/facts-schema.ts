@@ -1,6 +1,6 @@
 import { before030 } from '../../runtime/sqlite/before-0.3.0.ts'
 
-/** Decisions, which cannot be made again from the log. Times in milliseconds since the epoch. */
+/** Decisions, which cannot be recreated from the log. Times in milliseconds since the epoch. */
 export const FACTS_SCHEMA = [
   ...before030(3),
 

@@ -26,7 +26,7 @@ type Options = {
   readonly hiddenDevices: (accountId: string) => string[]
 }
 
-/** Facts in a file that is opened when they are first asked for. */
+/** Facts in a file that is opened on first use. */
 export function sqliteFacts({
   openFacts,
   ...options
@@ -88,8 +88,8 @@ type Opened = {
 }
 
 /**
- * States, facts and progress are written in one transaction. States without new facts may be written later, and then
- * the file's progress stays before the entries that they lack.
+ * States, facts and progress are written in one transaction. States without new facts may be
+ * written later; until then the file's progress stays before the entries they lack.
  */
 function factsIn(
   database: Database,
@@ -186,7 +186,7 @@ function factsIn(
       while (signal?.aborted !== true && expire.run(before) > 0) await endOfTurn()
       while (signal?.aborted !== true) {
         const silent = expiring.all(before)
-        // The file's states may be older than those that it lacks.
+        // The file's states may be older than the unwritten ones.
         states.write(silent.flatMap((device) => states.unwrittenOf(device) ?? []))
         database.transaction(() => {
           for (const { accountId, deviceId } of silent) {

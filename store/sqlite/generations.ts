@@ -136,7 +136,7 @@ function generationOn(readModels: SqliteReadModels): Generation {
   }
 }
 
-/** The retention that the store has, in the file that is not rebuilt from the log. */
+/** The retention set in the store, in the file that is not rebuilt from the log. */
 export function sqliteRetention(accounts: Database) {
   const find = accounts.prepare<{ days: number | null }>(
     'SELECT retention_days AS days FROM read_models',

@@ -6,19 +6,22 @@ import type { Erasures } from '../read-models.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { SqliteReadModels } from './read-models.ts'
 
-/** Read models, reduced to which erasures they have applied. */
+/** The read models, reduced to the erasures they have applied. */
 type Applying = Pick<SqliteReadModels, 'erasures'>
 
 export type HiddenDevices = {
   hide(erasure: DeviceErased): void
-  /** Whether this very erasure is here. */
+  /** Whether this very erasure is applied. */
   has(erasure: DeviceErased): boolean
-  /** Removes erasures that the read models have applied, if `may`, called after that look-up, agrees. */
+  /**
+   * Removes erasures that the read models have applied, if `may`, called after that look-up,
+   * agrees.
+   */
   sweepApplied(readModels: Applying, may?: () => boolean): void
   isHidden(device: DeviceName, readModels: Applying): boolean
   /** The hidden devices of an account. */
   of(accountId: string, readModels: Applying): string[]
-  /** The times of a device's erasures that are not applied. */
+  /** The times of a device's unapplied erasures. */
   times(device: DeviceName, readModels: Applying): number[]
   /** Call this before the read models forget the erasures they applied, or these would hide devices again. */
   remove(erasedBefore: number): void
@@ -81,18 +84,18 @@ export type DeviceLives = Pick<Erasures, 'livesOf'> & {
   of(device: DeviceName): string | undefined
   /** Removes the settings of an erased device; changes that belong to its previous life are refused. */
   begin(erasure: DeviceErased): void
-  /** Forgets the lives of devices erased before a time, of which nothing is set. */
+  /** Forgets the lives of devices erased before a time, if nothing is set for them. */
   remove(erasedBefore: number): void
 }
 
-/** Devices looked up in one turn, which takes some milliseconds. */
+/** Devices looked up per event-loop turn, which takes some milliseconds. */
 const FOUND_AT_ONCE = 5_000
 
 /** CROSS: looks up each device, however many others there are. */
 const LIVES_OF_DEVICES = `SELECT device_id, life FROM json_each(?2)
   CROSS JOIN device_settings ON account_id = ?1 AND device_id = value WHERE life IS NOT NULL`
 
-/** In the table of the settings, where one transaction compares the life and changes the rest. */
+/** In the settings table, where one transaction compares the life and changes the rest. */
 export function sqliteDeviceLives(database: Database): DeviceLives {
   const find = database.prepare<{ life: string | null }>(
     'SELECT life FROM device_settings WHERE account_id = ? AND device_id = ?',
@@ -108,7 +111,7 @@ export function sqliteDeviceLives(database: Database): DeviceLives {
     `DELETE FROM device_settings WHERE life IS NOT NULL AND changed_at < ? AND disabled = 0
        AND name IS NULL AND expected_interval_seconds IS NULL AND labels IS NULL`,
   )
-  // Processes that follow the changes have seen them.
+  // By then, processes that follow the changes have seen them.
   const removeChanges = database.prepare(
     `DELETE FROM settings_changes WHERE at < unixepoch() - 86400 AND NOT EXISTS (
        SELECT 1 FROM device_settings AS settings
@@ -130,7 +133,8 @@ export function sqliteDeviceLives(database: Database): DeviceLives {
     },
 
     begin({ accountId, deviceId, erasedAt }) {
-      // Later than the erasure, so that another delivery of its event keeps settings made from now on.
+      // Later than the erasure, so that a redelivery of its event does not remove settings made
+      // from now on.
       begin.run(accountId, deviceId, erasedAt + 1, randomUUID())
     },
 

@@ -15,14 +15,17 @@ import { WRITTEN_AFTER_ENTRIES, type FactStates, type StateChange } from './fact
 
 /** A transaction writes this much of states and facts, as JSON, or those of one judging. */
 const WRITTEN_AT_ONCE_BYTES = 2 ** 16
-/** Others wait no longer for their turn. */
+/** Maximum time that other work waits for its turn. */
 const LONGEST_TURN_MS = 10
-/** Devices between two looks at the clock. */
+/** Devices between two checks of the clock. */
 const ASKED_EVERY = 8
 
 const NOTHING: JudgedFacts = { facts: [], failed: [] }
 
-/** Judges devices, and writes their states, facts and the progress in transactions that are short enough for others. */
+/**
+ * Judges devices, and writes their states, facts and the progress in transactions short enough for
+ * others.
+ */
 export function judgeInTransactions(
   database: Database,
   {
@@ -41,8 +44,8 @@ export function judgeInTransactions(
   )
 
   /**
-   * Writes states with their facts and the progress in one transaction: all or nothing. `read`: entries that are judged
-   * with it.
+   * Writes states with their facts and the progress in one transaction: all or nothing. `read`: the
+   * entries judged with it.
    */
   function write(changes: readonly Decided[], read?: EntriesRead): void {
     states.write(changes, () => {
@@ -57,7 +60,7 @@ export function judgeInTransactions(
     if (changes.some(({ facts }) => facts.length > 0)) log.appended()
   }
 
-  /** Writes each device's state with its facts; those that the file refuses stay as they were. */
+  /** Writes each device's state with its facts; states that the file refuses remain unchanged. */
   function writeEach(changes: readonly Decided[], outcome: Outcome, read?: EntriesRead): void {
     try {
       write(changes, read)
@@ -69,7 +72,7 @@ export function judgeInTransactions(
       else {
         const { accountId, deviceId } = one.known
         outcome.failed.push({ accountId, deviceId, error })
-        // It would be tried again for ever.
+        // Otherwise it would be retried for ever.
         if (one.facts.length === 0) states.giveUp(one.known)
       }
       if (read !== undefined) write([], read)
@@ -91,7 +94,7 @@ export function judgeInTransactions(
     let bytes = 0
     let turnEnds = performance.now() + LONGEST_TURN_MS
 
-    /** The others are judged in a turn of their own: meanwhile another call may judge, erase or write. */
+    /** The rest is judged in a later turn: in between another call may judge, erase or write. */
     async function yieldTurn(): Promise<void> {
       if (decided.length > 0) writeEach(decided, outcome)
       decided = []
@@ -109,7 +112,7 @@ export function judgeInTransactions(
         const { state } = judged
         const partition = read?.partition ?? known.partition
         isPartial = judged.isPartial === true
-        // Without entries that could be judged again, nothing may wait.
+        // Without entries to judge again after a crash, no state may remain unwritten.
         if (judged.facts.length === 0 && read !== undefined) {
           states.change(known, state, partition, after)
         } else {
@@ -118,7 +121,7 @@ export function judgeInTransactions(
           for (const { text } of facts) bytes += text.length
           decided.push({ known, state, partition, facts })
         }
-        // The last one is written with the progress: what has facts is not judged again.
+        // The last one is written with the progress: inputs that caused facts are not judged again.
         if (!isPartial && n === devices.length - 1) break
         const isLate = n % ASKED_EVERY === 0 && performance.now() > turnEnds
         if (isPartial || bytes > WRITTEN_AT_ONCE_BYTES || isLate) {
@@ -159,12 +162,15 @@ type ProgressRow = {
   readonly event_id: string | null
 }
 
-/** As far as the entries of the log are judged. The file's own progress may be behind, with the states that it lacks. */
+/**
+ * The progress of judging the log's entries. The file's progress may lag behind, with the states it
+ * lacks.
+ */
 export function factProgress(database: Database, states: Pick<FactStates, 'writtenUpTo'>) {
   const read = database.prepare<ProgressRow>('SELECT * FROM progress')
   const write = database.prepare('REPLACE INTO progress VALUES (?, ?, ?, ?)')
   let known: Map<number, ProgressRow> | undefined
-  /** The progress that the file has. */
+  /** The progress stored in the file. */
   const inFile = new Map<number, number>()
 
   function judged(): Map<number, ProgressRow> {
@@ -201,8 +207,8 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
     },
 
     /**
-     * In the transaction that writes states: writes the progress up to the first entry whose state the file then
-     * lacks; `read`: entries that are judged with it.
+     * In the transaction that writes states: writes the progress up to the first entry whose state
+     * the file then lacks; `read`: the entries judged with it.
      */
     save(changes: readonly StateChange[], read?: EntriesRead): void {
       const rows = new Map(judged())
@@ -214,7 +220,7 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
       }
     },
 
-    /** Entries that change no state, such as imported history, move the file's progress too. */
+    /** Entries that change no state, such as imported history, advance the file's progress too. */
     isFileBehind({ partition, lastOffset }: EntriesRead): boolean {
       if (states.writtenUpTo(partition, []) !== undefined) return false
       return lastOffset - (inFile.get(partition) ?? -1) > WRITTEN_AFTER_ENTRIES

@@ -70,7 +70,7 @@ export function projectEntries(
   function erase(entry: ErasureEntry): void {
     const device = deviceOf(entry)
     const { state, known } = device
-    // Only the first of its copies in the log counts: the others would erase later reports.
+    // Only the first copy of an erasure in the log counts: later copies would erase newer reports.
     if (erasures.isApplied(entry.event.eventId)) {
       state.repeated.push(entry)
       return
@@ -130,12 +130,12 @@ export function projectEntries(
   return changes
 }
 
-/** False for a device to which nothing happened, such as a heartbeat without effect. */
+/** False for an unaffected device, for example after a heartbeat without effect. */
 function isReported({ stored, seen, repeated, erased }: Change): boolean {
   return stored.length + seen.length + repeated.length + erased.length > 0
 }
 
-/** Offsets of different partitions are not comparable, so there the time decides. */
+/** Offsets of different partitions are not comparable, so between partitions the time decides. */
 function isErased(entry: ReportEntry, erasures: readonly ErasureTime[]): boolean {
   const { origin, event } = entry
   return erasures.some(

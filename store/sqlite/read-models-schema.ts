@@ -3,14 +3,15 @@ import { before030 } from '../../runtime/sqlite/before-0.3.0.ts'
 const MEASUREMENTS = 'accuracy REAL, altitude REAL, speed REAL, heading REAL, battery REAL'
 
 /**
- * The file of one generation of the read models. Times in milliseconds since the epoch. Records and their
- * indexes refer to devices and accounts by number, which takes three quarters of the bytes, and of the
- * time of an insert. A device's number is never reused.
+ * The file of one generation of the read models. Times in milliseconds since the epoch. Records and
+ * their indexes refer to devices and accounts by number, which takes three quarters of the bytes
+ * and of the insert time. A device's number is never reused.
  */
 export const READ_MODELS_SCHEMA = [
   ...before030(5),
 
-  // Version 0.3.0. The columns of a step are written out: those of later versions must not change them.
+  // Version 0.3.0. The columns of each step are written out: later versions' columns must not
+  // change it.
   `CREATE TABLE account_numbers (
      number INTEGER PRIMARY KEY,
      account_id TEXT NOT NULL UNIQUE

@@ -65,7 +65,7 @@ export function checkReadModels(directory: string): void {
   }
 }
 
-/** Removes the files of all other generations; processes that have one open keep its content. */
+/** Removes the files of all other generations; processes that have one open can still read it. */
 export function removeReadModelsExcept(directory: string, kept: readonly number[]): void {
   const stays = new Set(
     kept.flatMap((generation) => ENDINGS.map((ending) => readModelsFile(generation) + ending)),
@@ -77,7 +77,9 @@ export function removeReadModelsExcept(directory: string, kept: readonly number[
 }
 
 export type OpenOptions = {
-  /** The file with the devices' settings, for searching by them; read-only in that case. */
+  /**
+   * The file with the devices' settings, for searching by settings; opened read-only in that case.
+   */
   readonly settingsFile?: string
   readonly onMigration?: DatabaseOptions['onMigration']
 }
@@ -94,8 +96,8 @@ export function openReadModels(
     onMigration,
     ...REMEDIES,
   })
-  // Each device's events change the same pages over and over. A larger cache and fewer checkpoints of
-  // the write-ahead log than by default mean fewer reads and writes of these pages.
+  // Each device's events change the same pages over and over. A larger cache and fewer checkpoints
+  // of the write-ahead log than by default reduce reads and writes of these pages.
   database.exec('PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000')
   // A write transaction would lock the attached file too.
   if (settingsFile !== undefined) attach(database, settingsFile)
@@ -127,8 +129,9 @@ export function openReadModels(
   }
 
   /**
-   * Removes erased histories in small transactions before the batch's own, which blocks other work.
-   * Their records must go even if the batch fails, and their devices are marked as erased first.
+   * Removes erased histories in small transactions before the batch's own transaction, which blocks
+   * other work. Their records must be removed even if the batch fails, and their devices are marked
+   * as erased first.
    */
   async function removeErasedHistories({ entries }: ProjectionBatch): Promise<void> {
     for (const entry of entries) {

@@ -16,7 +16,10 @@ import {
 /** The reads that concern only records. */
 export type RecordReads = 'findPosition' | 'pagePositions' | 'pageTrack' | 'findTrackPoints'
 
-/** The columns of a `TrackStep`, as an array, which the driver makes in half the time of an object. */
+/**
+ * The columns of a `TrackStep`, as an array, which takes the driver half as long to create as an
+ * object.
+ */
 type StepRow = readonly [
   timestamp: number,
   latitude: number,
@@ -103,7 +106,7 @@ function placeOf(
   { accountId, deviceId, from, to, limit, after }: HistoryPage,
   order: 'asc' | 'desc',
 ): Value[] {
-  // No partition is negative, so this is right before the first record of its time.
+  // No partition is negative, so this lies directly before the first record of its time.
   const first = from ?? -Infinity
   const end = to ?? Infinity
   const start = { timestamp: order === 'asc' ? first : end, origin: { partition: -1, offset: -1 } }

@@ -78,7 +78,7 @@ export function record(
 /** The names of the optional fields' columns, in their order. */
 export const OPTIONAL_NAMES: readonly string[] = OPTIONAL_FIELDS
 
-/** The values for these columns; null where there is none. */
+/** The values for these columns; null if absent. */
 export function optionalValues(from: OptionalFields): Value[] {
   const { attributes, imported } = from
   const values: Value[] = []

@@ -22,9 +22,12 @@ import {
 import { sqliteRecordReads, type RecordReads } from './record-reads.ts'
 
 export type Records = Pick<ReadModels, RecordReads> & {
-  /** False if the id exists: a repeat, because the checkpoint is written with the records. */
+  /**
+   * False if the id exists: the report is a repeat, because the checkpoint is written with the
+   * records.
+   */
   insert(entry: { origin: Origin; event: PositionReported }, numbers: Numbers): boolean
-  /** The place in the log of the event that made a record. */
+  /** The origin in the log of the event that created a record. */
   originOf(accountId: string, recordId: string): Origin | undefined
   /** Removes some records received before a time; false when none are left. */
   removeSome(receivedBefore: number): boolean
@@ -69,7 +72,7 @@ const REMOVE_ERASED = `DELETE FROM records WHERE rowid IN
 
 const READ_AT_ONCE = 1_000
 
-/** The next records of an account: of a device from a place on, and of the devices after it. */
+/** The next records of an account: of a device from a position on, and of the devices after it. */
 const NEXT = {
   ofDevice: `SELECT * FROM records WHERE ${OF_DEVICE} AND (${HISTORY_ORDER}) > (?, ?, ?)
     ORDER BY ${HISTORY_ORDER} LIMIT ${READ_AT_ONCE}`,
@@ -128,7 +131,8 @@ export function sqliteRecords(database: Database): Records {
         )
         return true
       } catch (error) {
-        // Repeats are rare: an error for each is cheaper than reading the number of changes after each insert.
+        // Repeats are rare: an error for each costs less than reading the number of changes after
+        // each insert.
         if (!isNotUnique(error)) throw error
         return false
       }

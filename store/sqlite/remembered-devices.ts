@@ -9,7 +9,7 @@ const REMEMBERED = 50_000
 
 /** A device's rows in the tables. */
 export type KnownDevice = {
-  /** For a device without a status: the number that it gets with its first one. */
+  /** For a device without a status: the number assigned with its first status. */
   readonly number: number
   readonly account: number
   status: DeviceStatus | undefined
@@ -39,7 +39,8 @@ export function rememberDevices(
   { statuses, erasures }: { statuses: DeviceStatuses; erasures: AppliedErasures },
 ): RememberedDevices {
   const dataVersion = database.prepare<{ data_version: number }>('PRAGMA data_version')
-  // With `max` the cache would allocate everything at the start, which takes longer than opening a small file.
+  // With `max` the cache would allocate all its memory at the start, which takes longer than
+  // opening a small file.
   const devices = new LRUCache<string, KnownDevice>({
     maxSize: REMEMBERED,
     sizeCalculation: () => 1,

@@ -29,18 +29,19 @@ export type SqliteStore = Store & { readonly factLog: FactLog }
 export const ACCOUNTS_FILE = 'accounts.sqlite'
 export const REJECTIONS_FILE = 'rejections.sqlite'
 /**
- * A separate file: a flood of bad reports writes here endlessly, and must neither delay sign-ins and key
- * changes, nor bloat the one file that cannot be rebuilt. `makeTables` creates all of its tables.
+ * A separate file: a flood of bad reports keeps writing here, and must neither delay sign-ins and
+ * key changes, nor bloat the one file that cannot be rebuilt. `makeTables` creates all of its
+ * tables.
  */
 const REJECTIONS_SCHEMA = ['']
-/** No more than a week of them is kept. */
+/** No more than a week's rejections are stored. */
 const REJECTIONS_REMEDY = {
   ifDamaged: 'remove this file; only refused reports of the last 7 days are lost with it',
 }
 
 /**
- * Checks the files of a store in `directory`, those that exist, without changing them: so a file that cannot be
- * used is found before another one is migrated.
+ * Checks the existing files of a store in `directory`, without changing them: so a file that cannot
+ * be used is found before another one is migrated.
  * @throws {DependencyError} that says why this program cannot use a file, and what to do.
  */
 export function checkSqliteStore(directory: string): void {
@@ -117,7 +118,10 @@ function storeOn({
 }: {
   accounts: Database
   rejections: Database
-  /** Called when facts are first asked for: a store of an earlier version is copied and checked without any. */
+  /**
+   * Called on the first use of facts: a store of an earlier version is copied and checked without
+   * them.
+   */
   openFacts: () => Database
   directory: string
   clock: { now(): number }

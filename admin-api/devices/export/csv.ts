@@ -20,8 +20,8 @@ type Column = (typeof COLUMNS)[number]
 type Cell = string | number | undefined
 
 /**
- * RFC 4180 with a header row. In the JSON of attributes each semicolon is escaped, because a
- * spreadsheet guard may treat text after a semicolon as a formula.
+ * RFC 4180 with a header row. In the JSON of attributes each semicolon is escaped, because text
+ * after a semicolon may be guarded as a formula.
  */
 export const csv: ExportFormat = {
   mediaType: 'text/csv; charset=utf-8',
@@ -60,7 +60,7 @@ function cells({
   return COLUMNS.map((name) => row[name])
 }
 
-/** Rows of a file; spreadsheets execute none of their texts. */
+/** Rows of a file, guarded so that spreadsheets evaluate no text as a formula. */
 export function csvText(cells: Cell[][]): string {
   return stringify(
     cells.map((row) => row.map((cell) => (typeof cell === 'string' ? guardFormulas(cell) : cell))),
