@@ -13,7 +13,7 @@ import { BATCHES, letAllReport, SINGLE } from './warm-up.ts'
 const SHAPES = [SINGLE, BATCHES]
 const SECONDS = 2
 
-/** Compares this checkout with another one: the embedded services take turns, A B B A. */
+/** Compares this checkout with another one: the embedded services alternate, A B B A. */
 export async function measureAgainst({ folder, rounds }: Order): Promise<Part> {
   if (!existsSync(join(resolve(folder), 'bench'))) {
     throw new UsageError(`${folder} is not a checkout of this project: it has no folder bench`)
@@ -65,7 +65,7 @@ type Files = {
   readonly openSqliteStore: (options: { directory: string }) => Embedded.EmbeddedFiles['store']
 }
 
-/** The service of a checkout; its files are read with its own code. */
+/** The service of a checkout; its files are read with that checkout's code. */
 async function start(root: string) {
   const load = <Module>(file: string) => import(join(root, file)) as Promise<Module>
   const { startEmbeddedCandidate } = await load<typeof Embedded>('bench/candidates/embedded.ts')

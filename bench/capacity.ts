@@ -28,13 +28,16 @@ const FEWEST_PARTITIONS = 12
 const PARTITIONS_PER_PROJECTOR = 2
 /** Beyond this an embedded process has no reserve: its projection is one thread. */
 const MOST_EMBEDDED_CORES = 1
-/** Bytes of a report in `log.sqlite` and in `read-models-N.sqlite`, indexes included, as the sizes of the files say. */
+/**
+ * Bytes of a report in `log.sqlite` and in `read-models-N.sqlite`, including indexes, according to
+ * the file sizes.
+ */
 const EMBEDDED_BYTES = 760
 /** The default of `RATE_LIMIT_KEY`. */
 const REPORTS_A_KEY = 1_000
 
 /**
- * Computes what fleets need, from the cost of one report.
+ * Computes the needs of fleets from the cost of one report.
  *
  * @throws {UsageError} naming the part of the bench to run first.
  */
@@ -57,7 +60,7 @@ export function capacity(
   const { load, coresPerMachine, copies } = ASSUMED
   const fleets = devices === undefined ? FLEETS : [devices]
   const cores = (micros: number) => (perSecond: number) => (perSecond * micros) / 1e6 / load
-  /** The highest rate that one process carries. */
+  /** The highest rate that one process can handle. */
   const most = MOST_EMBEDDED_CORES / cores(embedded)(1)
   // At least two of each: one may be down.
   const atLeastTwo = (count: number) => Math.max(2, Math.ceil(count))

@@ -27,8 +27,8 @@ export function residentMegabytes(pid: number): number {
 }
 
 /**
- * Measures which share of this machine's processors other machines on the same hardware take from now on,
- * from 0 to 1; always 0 on dedicated hardware.
+ * Measures which share of this machine's processors is taken by other machines on the same hardware
+ * from now on, from 0 to 1; always 0 on dedicated hardware.
  */
 export function stolenShare(): () => number {
   const before = cpuTicks()
@@ -38,7 +38,10 @@ export function stolenShare(): () => number {
   }
 }
 
-/** The ticks of all processors since the machine started. The eighth number is the stolen ticks; see proc(5). */
+/**
+ * The ticks of all processors since the machine started. The eighth number counts the stolen ticks;
+ * see proc(5).
+ */
 function cpuTicks(): { readonly all: number; readonly stolen: number } {
   if (process.platform !== 'linux') return { all: 0, stolen: 0 }
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1)

@@ -8,12 +8,12 @@ const BEGIN = Date.UTC(2026, 0, 1)
 const EVERY_MS = 10_000
 const APPENDED_AT_ONCE = 500
 
-/** How many events there are, of how many devices in turn. */
+/** The number of events, and of the devices that take turns. */
 export type Events = { readonly events: number; readonly devices: number }
 
 /**
- * Event number n of a fleet in which each device reports in turn, ten seconds apart: a realistic log, the same in
- * every run.
+ * Event number n of a fleet whose devices report in turn, ten seconds apart: a realistic log, the
+ * same in every run.
  */
 export function eventOf(n: number, devices: number): PositionReported {
   const turn = Math.floor(n / devices)

@@ -64,7 +64,7 @@ const BOUNDED: Readonly<Record<string, Bounded>> = {
   ),
 }
 
-/** The figures of the tables that there are, each with its verdict. */
+/** The figures of the existing tables, each with its verdict. */
 export function figures(result: Result): Figure[] {
   return Object.entries(BOUNDED).flatMap(([name, bounded]): Figure[] => {
     const { title, unit = '', bounds } = bounded

@@ -8,7 +8,7 @@ type Answer = { readonly done: unknown } | { readonly failed: string }
 /** A child process of the bench, which exits with the bench. */
 export type Child = {
   readonly pid: number
-  /** Sends an order, one at a time. Rejects if it fails, or if the process ends instead. */
+  /** Sends an order, one at a time. Rejects if it fails, or if the process ends before. */
   ask<Done>(order: Serializable): Promise<Done>
   stop(): Promise<void>
 }
@@ -42,7 +42,7 @@ export function forkTypescript(file: string): Child {
   }
 }
 
-/** Has a job of the main program done in a process of its own. */
+/** Runs a job of the main program in a separate process. */
 export async function runJob<Done>(job: string, order: object): Promise<Done> {
   const child = forkTypescript('main.ts')
   try {

@@ -50,19 +50,19 @@ const adapters: Adapters = {
   openDatabase: (url) => openMongoStore({ url, logger, clock }),
 }
 
-/** The tables, and the parts that each shows. */
+/** The tables, and the parts that produce each. */
 const TABLES: readonly [readonly PartName[], (order: Order) => Promise<Part>][] = [
   [['embedded', 'kafka'], measureSubmit],
   [['readable'], measureReadable],
   [['sqlite', 'mongodb'], measureProjector],
   [['places'], measurePlaces],
-  // Loads the driver of the browser, which no other part needs.
+  // Loads the browser driver, which no other part needs.
   [['console'], async (order) => (await import('./console/measure.ts')).measureConsole(order)],
   [['soak'], measureSoak],
   [['against'], measureAgainst],
 ]
 
-/** The work of parts that runs in a process of its own: this program as a child. */
+/** The work of parts that runs in a separate process: this program as a child. */
 const JOBS = { namePlaces, projectInRounds } as const
 
 if (process.send === undefined) await runBench()
@@ -72,7 +72,7 @@ else {
   )
 }
 
-/** The processes that the bench started end with it, also when it is interrupted. */
+/** The processes started by the bench end with it, even when it is interrupted. */
 async function runBench(): Promise<void> {
   process.once('exit', killPrograms)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))

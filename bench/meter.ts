@@ -4,21 +4,23 @@ import type { Child } from './fork.ts'
 import { faultsOf, type LoadPlan, type Window } from './load/loops.ts'
 import type { LoadTarget } from './load/requests.ts'
 
-/** A shape of load, with the name that faults give it. */
+/** A shape of load, with its name in error messages. */
 export type Shape = Pick<LoadPlan, 'connections'> &
   Pick<LoadTarget, 'batch' | 'devices'> & { readonly name: string }
 
-/** A window of load with its cost, including the work that remains after its answers. */
+/** A window of load with its cost, including the work remaining after its responses. */
 export type Sample = Window & { readonly cpuMicros: number; readonly residentMB: number }
 
 export type Meter = {
   readonly candidate: Candidate
   readonly measure: (shape: Shape, load: Omit<LoadPlan, 'connections'>) => Promise<Sample>
-  /** The reasons why everything measured is void. */
+  /** Why all measurements are void. */
   readonly faults: () => Promise<readonly string[]>
 }
 
-/** Measures what reports cost a candidate. `reported`: how many it has acknowledged already. */
+/**
+ * Measures the cost of reports for a candidate. `reported`: how many it has acknowledged already.
+ */
 export function meterOf(candidate: Candidate, generator: Child, { reported = 0 } = {}): Meter {
   const { name: service, url, key, pid } = candidate
   const faults: string[] = []

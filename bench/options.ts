@@ -116,7 +116,10 @@ function optionsOf(values: OptionValues<typeof OPTIONS>, operands: readonly stri
     minutes: decimal('minutes', minutes),
     rate: whole('rate', 150),
     file: values.json ?? (isCapacity ? 'bench/result.json' : '.cache/bench.json'),
-    /** Whether the tables go to the file: not what says little without the moment it was measured in. */
+    /**
+     * Whether the tables go to the file: not tables that mean little outside the moment of
+     * measurement.
+     */
     isKept: !parts.has('against') && !parts.has('soak'),
     /** Print the needs of fleets instead of measuring. */
     capacity: isCapacity ? fleet : undefined,

@@ -3,11 +3,11 @@ import type { Store } from '../store/store.ts'
 import type { Servers } from './candidates/servers.ts'
 import type { Options } from './options.ts'
 
-/** Opens logs and stores: embedded ones in a directory, those on Kafka and MongoDB by their address. */
+/** Opens logs and stores: embedded ones in a directory, those on Kafka and MongoDB by address. */
 export type Adapters = {
   readonly openLog: (directory: string) => EventLog
   readonly openStore: (directory: string) => Store
-  /** Both, as the embedded service has them in one directory. */
+  /** Both, in one directory as in the embedded service. */
   readonly openFiles: (directory: string) => { readonly eventLog: EventLog; readonly store: Store }
   readonly openTopics: (topics: Topics) => EventLog
   readonly openDatabase: (url: string) => Promise<Store>

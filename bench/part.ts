@@ -10,9 +10,9 @@ export type Row = Readonly<Record<string, string | number>>
 export type Part = {
   readonly title: string
   readonly rows: readonly Row[]
-  /** The reasons why its figures are void; empty if they are valid. */
+  /** Why its figures are void; empty if they are valid. */
   readonly faults: readonly string[]
-  /** Absent: as many as were asked for. */
+  /** Absent: as many as requested. */
   readonly rounds?: number
 }
 
@@ -44,7 +44,7 @@ export function withMeasured(earlier: Result, now: readonly MeasuredPart[]): Res
   })
 }
 
-/** The number in a column of the row that has these texts. */
+/** The value in a column of the row with these texts. */
 export function valueIn(
   result: Result,
   { title, row, column }: { title: string; row: readonly string[]; column: string },
@@ -61,7 +61,7 @@ function textsOf(row: Row): string {
     .join()
 }
 
-/** The result in a file, an empty one if there is no file yet. */
+/** The result in a file; empty if the file does not exist yet. */
 export function readResult(file: string): Result {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Result
@@ -79,8 +79,7 @@ export function writeResult(file: string, result: Result): void {
 function machine(): string {
   const [{ model } = { model: 'unknown processor' }, ...others] = cpus()
   const gigabytes = Math.round(totalmem() / 2 ** 30)
-  // Beyond the number of cores, other programs took a share of them: then only ratios are
-  // meaningful.
+  // Above the number of cores, other programs used part of them: then only ratios are meaningful.
   const load = Math.round(loadavg()[1] ?? 0)
   const stolen = Math.round(100 * stolenHere())
   return (

@@ -13,7 +13,7 @@ export async function measurePlaces(): Promise<Part> {
   return { title: 'Naming places', rows: [row], faults: [], rounds: 1 }
 }
 
-/** Names places all over Central Europe, where towns are dense. */
+/** Finds place names all over Central Europe, where towns are dense. */
 export async function namePlaces(): Promise<Row> {
   const before = process.memoryUsage.rss()
   const reading = ownCpuMicros()

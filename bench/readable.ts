@@ -9,7 +9,7 @@ import type { Order } from './order.ts'
 import type { Part } from './part.ts'
 
 const REPORTS_PER_SECOND = 200
-/** Asking for every report would keep the service busy with nothing else. */
+/** Polling for every report would keep the service busy with nothing else. */
 const ONE_IN = 10
 const ASKING = { everyMs: 1, withinMs: 5_000 }
 
@@ -27,8 +27,8 @@ export async function measureReadable({ seconds, adapters }: Order): Promise<Par
 }
 
 /**
- * How long after its 200 a report becomes readable, while reports come in evenly: until the admin
- * API answers with the record, and with the fact that its device is online. Each device reports once.
+ * How long after its 200 a report becomes readable, under an even load of reports: until the admin
+ * API returns the record, and the fact that its device is online. Each device reports once.
  */
 async function measureIn(
   service: Awaited<ReturnType<typeof startEmbeddedCandidate>>,

@@ -20,8 +20,8 @@ export function percentiles(values: readonly number[]): Percentiles {
 }
 
 /**
- * The slope of the line that fits the samples best, without the first quarter, in which caches
- * fill.
+ * The slope of the best-fitting line through the samples, without the first quarter, in which
+ * caches fill.
  */
 export function growth(megabytes: readonly number[]): number {
   const samples = megabytes.map((value, at) => ({ value, at }))

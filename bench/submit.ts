@@ -27,7 +27,7 @@ const STARTED = [
   { part: 'kafka', start: (order: Order) => startKafkaCandidate('Avro', order) },
 ] as const
 
-/** Measures how the services take reports. */
+/** Measures how the services handle reports. */
 export async function measureSubmit(order: Order): Promise<Part> {
   const services: Candidate[] = []
   try {
@@ -50,7 +50,7 @@ async function measureInTurn(candidates: readonly Candidate[], order: Order): Pr
   const limit = await startBare(first)
   const generator = forkTypescript('load/main.ts')
   const bare = meterOf(limit, generator)
-  // The bare server repeats the answer to this report.
+  // The bare server repeats the response to this report.
   const services = candidates.map((one) =>
     meterOf(one, generator, { reported: one === first ? 1 : 0 }),
   )
@@ -114,8 +114,8 @@ function rowsOf(done: readonly Round[]): Row[] {
 }
 
 /**
- * The limit that the other candidates are compared with: a server of `node:http` and nothing else that parses the
- * same JSON and answers the same bytes as the service does to one report.
+ * The upper limit that the other candidates are compared with: a bare `node:http` server that
+ * parses the same JSON and responds with the same bytes as the service does to one report.
  */
 async function startBare({ url, key }: Candidate): Promise<Candidate> {
   const child = forkTypescript('candidates/bare-server.ts')

@@ -40,7 +40,7 @@ function figureTable(figures: readonly Figure[]): string {
   ])
 }
 
-/** Three digits, thousands separated by spaces. */
+/** Three significant digits, thousands separated by spaces. */
 export function threeDigits(value: number): string {
   if (!Number.isFinite(value)) return '?'
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en').replaceAll(',', ' ')

@@ -6,7 +6,7 @@ export const FIRST: Shape = {
   name: '64 connections, first reports',
   connections: 64,
   batch: 1,
-  // No window has as many reports: each comes from another device.
+  // No window has this many reports: each comes from another device.
   devices: Number.MAX_SAFE_INTEGER,
 }
 export const BATCHES: Shape = { name: 'batches of 100', connections: 8, batch: 100 }

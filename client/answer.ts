@@ -1,6 +1,6 @@
 import type { ReportOutcome } from './report.ts'
 
-/** An answer of the service, or of a proxy in front of it. */
+/** A response of the service, or of a proxy in front of it. */
 export type ServiceAnswer = {
   readonly status: number
   /** The error's identifier, or `HTTP` and the status if there is none. */

@@ -26,8 +26,8 @@ export type Sending = {
 export const BATCH = '/api/v1/gps/batch'
 
 /**
- * Sends reports to the ingest API. Retries requests that may succeed later (408, 429, 5xx, no answer);
- * the service stores a report once, however often it arrives.
+ * Sends reports to the ingest API. Retries requests that may succeed later (408, 429, 5xx, no
+ * response); the service stores a report once, however often it arrives.
  */
 export function gpsClient(options: Target & Patience): GpsClient {
   const retry = retrying(options)

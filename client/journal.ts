@@ -1,7 +1,7 @@
 import { open, rename, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** A waiting line, and its end in the file. */
+/** A waiting line, and where it ends in the file. */
 export type JournalEntry = { readonly text: string; readonly json: object; readonly end: number }
 
 const CHUNK_BYTES = 256 * 1024
@@ -10,10 +10,10 @@ const COMPACT_BYTES = 4 * 1024 * 1024
 const NEWLINE = 0x0a
 
 /**
- * Lines in a file, first in, first out, each a JSON object. A line that is a number is a mark: all lines
- * before that offset are settled. A line cut off by a crash is incomplete, and a line garbled by a power
- * cut is not JSON; both are skipped, because their `append` never resolved. If a mark is lost, lines are
- * only returned again.
+ * Lines in a file, first in, first out, each a JSON object. A line that is a number is a mark: all
+ * lines before that offset are settled. A line truncated by a crash is incomplete, and a line
+ * garbled by a power cut is not JSON; both are skipped, because their `append` never resolved. If a
+ * mark is lost, some lines are merely returned again.
  *
  * Calls must not overlap.
  */

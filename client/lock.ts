@@ -41,7 +41,7 @@ export async function lock(
           `${file} is in use by process ${other.pid}; if that is another program, remove ${other.name}`,
         )
       }
-      // A random pause, so that two that began together do not collide each time.
+      // A random pause, so that two processes that started together do not collide each time.
       await pause(jitter() * 100, NEVER)
     }
   } catch (error) {
@@ -57,7 +57,7 @@ type Lock = { readonly name: string; remove(): Promise<void> }
 
 type Owner = {
   readonly pid: number
-  /** When the process began: ids are reused, in a container it is most often 1. */
+  /** When the process started: ids are reused, in a container it is most often 1. */
   readonly start?: string | undefined
   /** The scope of the process id: see `here`. */
   readonly where?: string | undefined
@@ -141,18 +141,19 @@ async function touchedAt(name: string): Promise<number | undefined> {
   )
 }
 
-/** The start time of a process, on Linux; elsewhere the process id alone must do. */
+/** The start time of a process, on Linux; elsewhere the process id alone must suffice. */
 async function startOf(pid: number): Promise<string | undefined> {
   try {
     const status = await readFile(`/proc/${pid}/stat`, 'utf8')
-    // After the program's name, which may hold blanks: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    // After the program's name, which may contain spaces:
+    // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     return status.slice(status.lastIndexOf(')') + 2).split(' ')[19]
   } catch {
     return undefined
   }
 }
 
-/** Identifies the boot of the machine and the container; the same text wherever neither is known. */
+/** Identifies the boot of the machine and the container; a constant text where neither is known. */
 async function here(): Promise<string> {
   try {
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8')

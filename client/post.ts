@@ -18,11 +18,11 @@ export type Target = {
   readonly key: string
   /** Replaces the global `fetch`. */
   readonly fetch?: Fetch | undefined
-  /** The time to wait for an answer; after that the request counts as failed. Default 30 s. */
+  /** How long to wait for a response; after that the request counts as failed. Default 30 s. */
   readonly timeoutMs?: number | undefined
 }
 
-/** The answer to one request, or a short name for the reason why there was none. */
+/** The response to one request, or a short name for the reason why there was none. */
 export type Attempt = ServiceAnswer | { readonly unanswered: string }
 
 /** Sends a body once. Never rejects. */
@@ -55,7 +55,8 @@ export async function post(
         ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
       },
       body,
-      // A followed redirect would become a GET without a body, and its answer would count as a success.
+      // A followed redirect would become a GET without a body, and its response would count as a
+      // success.
       redirect: 'manual',
       signal: ending.signal,
     })

@@ -13,11 +13,11 @@ const MOST_REPORT_BYTES = 16 * 1024
 const LONGEST_BACK_OFF_MS = 60_000
 
 export type OfflineQueue = {
-  /** The number of reports that are not known to have arrived. */
+  /** The number of reports not known to have arrived. */
   readonly size: number
   /**
-   * Resolves once the report is on disk: from then on it arrives, even after a crash. A report without a
-   * timestamp gets the time of this call. Rejects if it cannot be written.
+   * Resolves once the report is on disk: from then on it will arrive, even after a crash. A report
+   * without a timestamp gets the time of this call. Rejects if it cannot be written.
    */
   add(report: Report): Promise<void>
   /** Resolves once no reports are waiting. */
@@ -93,7 +93,7 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
     },
   }
 
-  /** Writes all reports added meanwhile together. */
+  /** Writes all reports added since the last write together. */
   async function writeAdded(): Promise<void> {
     const added = adding
     adding = []
@@ -163,12 +163,14 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
     if (!isRefused && (status !== TOO_LARGE || entries.length === 1)) {
       return { reason: `${error}: ${message}`, retryAfterMs }
     }
-    // One of the reports cannot even be read, or a proxy accepts less: smaller batches find out.
+    // One of the reports cannot even be read, or a proxy accepts less: smaller batches show which.
     most = Math.floor(entries.length / 2)
     return undefined
   }
 
-  /** Reports that may be accepted later go to the end of the queue, so that they hold up nothing else. */
+  /**
+   * Reports that may be accepted later go to the end of the queue, so that they block nothing else.
+   */
   async function settle(
     entries: readonly JournalEntry[],
     outcomes: readonly (ReportOutcome | Later)[],

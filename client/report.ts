@@ -28,9 +28,9 @@ export type ReportOutcome =
   | { readonly kind: 'accepted'; readonly recordId: string; readonly receivedAt: string }
   /** The service would refuse it again. */
   | ({ readonly kind: 'refused' } & ReportRefusal)
-  /** There was no usable answer for too long. It may have been stored all the same. */
+  /** No usable response arrived for too long. The report may have been stored all the same. */
   | { readonly kind: 'given-up'; readonly reason: string }
-  /** The caller's signal was aborted. It may have been stored all the same. */
+  /** The caller's signal was aborted. The report may have been stored all the same. */
   | { readonly kind: 'stopped' }
 
 export type ReportRefusal = {

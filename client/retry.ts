@@ -7,12 +7,12 @@ const LONGEST_BACK_OFF_MS = 5_000
 
 export type Patience = {
   /**
-   * The time to retry without a usable answer; default 60 s. After that each request gets one attempt
-   * until the next usable answer. A rate limit is waited out however long it takes.
+   * How long to retry without a usable response; default 60 s. After that each request gets one
+   * attempt until the next usable response. A rate limit is waited out however long it takes.
    */
   readonly giveUpAfterMs?: number | undefined
   readonly timing?: Timing | undefined
-  /** Called for every answer and every repeat, for statistics. */
+  /** Called for every response and every retry, for statistics. */
   readonly observe?: { answered(ms: number): void; repeated(reason: string): void } | undefined
 }
 
@@ -67,7 +67,9 @@ const JITTER_MS = 500
 /** A longer pause is hardly intended, and Node fires timers of more than 24 days immediately. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000
 
-/** The pause before sending again: as the service says, or else longer after every failure. */
+/**
+ * The pause before the next attempt: as the service requests, or else longer after every failure.
+ */
 export function backOffMs({
   failures,
   retryAfterMs,
@@ -78,7 +80,7 @@ export function backOffMs({
   failures: number
   retryAfterMs?: number | undefined
   longestMs: number
-  /** From 0 to 1, so that senders do not all come back together. */
+  /** From 0 to 1, so that senders do not all return at the same time. */
   jitter: number
 }): number {
   const waitMs =

@@ -4,9 +4,9 @@ import type { ReportOutcome } from './report.ts'
 import type { Retry } from './retry.ts'
 
 /**
- * Sends reports in one request until each has an outcome, repeating only those that still lack one.
- * `end` is the outcome of all reports that are not in `outcomes`: the request as a whole was refused,
- * given up or stopped.
+ * Sends reports in one request until each has an outcome, repeating only reports that still lack
+ * one. `end` is the outcome of all reports that are not in `outcomes`: the request as a whole was
+ * refused, given up or stopped.
  */
 export async function sendTogether<Sent extends object>(
   reports: readonly Sent[],
@@ -22,7 +22,7 @@ export async function sendTogether<Sent extends object>(
   const send = () => post(target, { path, body: JSON.stringify({ reports: open }), signal })
   return { end: await retry(send, judge, signal), outcomes }
 
-  /** Settles the open reports, all of them alike if the answer has no individual results. */
+  /** Settles the open reports, all alike if the response has no individual results. */
   function judge(answer: ServiceAnswer): ReportOutcome | Later {
     const ownOutcomes = outcomesIn(answer, open.length)
     if (ownOutcomes === undefined) return outcomeIn(answer)

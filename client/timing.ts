@@ -1,10 +1,10 @@
 /** Time, passed in so that tests can control it. */
 export type Timing = {
-  /** Milliseconds since the epoch, never going back. */
+  /** Milliseconds since the epoch, never decreasing. */
   now(): number
   /** Resolves after `ms`, or as soon as `signal` is aborted. */
   pause(ms: number, signal: AbortSignal): Promise<void>
-  /** A random number from 0 to below 1, to spread out repeats. */
+  /** A random number in [0, 1), to spread out retries. */
   jitter(): number
 }
 

@@ -2,8 +2,8 @@ import { UsageError } from '../runtime/process/command-line.ts'
 import { ConfigError } from '../runtime/config/config.ts'
 
 /**
- * Runs a command. Returns its exit code: that of `run` (none: 0), 1 if it fails or standard output is
- * lost, 2 if the command line is invalid. `afterFailure` is written after the reason.
+ * Runs a command. Returns its exit code: the result of `run` (none: 0), 1 if it fails or standard
+ * output is lost, 2 if the command line is invalid. `afterFailure` is written after the reason.
  */
 export async function runCommand<Options>(
   args: readonly string[],
@@ -40,8 +40,8 @@ export async function runCommand<Options>(
 }
 
 /**
- * Keeps the command running if its output is lost, on a full disk or in a pipe that nobody reads. The
- * returned function waits until standard output is written, and returns what went wrong.
+ * Keeps the command running if its output is lost, on a full disk or in a pipe that nobody reads.
+ * The returned function waits until standard output is written, and returns the error, if any.
  */
 function watchOutput(): () => Promise<Error | undefined> {
   let fault: Error | undefined

@@ -31,10 +31,10 @@ type Use = {
 }
 
 /**
- * Checks that the configured directory has the data of an embedded service; for services on Kafka and
- * MongoDB it checks nothing. `task`: names the task of a command that needs the embedded service to be
- * stopped; the service then cannot start until `release`.
- * @throws {Error} if there are no data, or if the service must be stopped but runs.
+ * Checks that the configured directory has the data of an embedded service; for services on Kafka
+ * and MongoDB it checks nothing. `task`: names the task of a command that requires the embedded
+ * service to be stopped; the service then cannot start until `release`.
+ * @throws {Error} if there are no data, or if the service must be stopped but is running.
  */
 export function holdData(
   { distributed, dataDir }: Config,
@@ -57,7 +57,10 @@ export async function openStore({ config, name }: Use): Promise<Store> {
   return openMongoStore({ url: distributed.mongodbUrl, clock, logger })
 }
 
-/** Opens the event log of the service, in a file or on Kafka. `onFatal`: it can no longer be read. */
+/**
+ * Opens the event log of the service, in a file or on Kafka. `onFatal`: the log can no longer be
+ * read.
+ */
 export function openEventLog(
   { config, name }: Use,
   { onFatal = () => undefined }: { onFatal?: () => void } = {},
@@ -96,7 +99,7 @@ const ASKED_EVERY_MS = 200
 type Dependency = { ready(): Promise<void> }
 
 /**
- * Resolves once all are ready: right after the start a connection may not be established yet.
+ * Resolves once all are ready: directly after the start a connection may not be established yet.
  * @throws the last error of `ready`, after `withinMs` or when `signal` is aborted.
  */
 export async function whenReady(

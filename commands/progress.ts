@@ -9,13 +9,16 @@ const LINE_EVERY_MS = 5_000
 const REWRITE_EVERY_MS = 250
 
 export type Progress = {
-  /** Shows the line, unless another one has just been shown; `isLast`: always shows it. */
+  /** Shows the line, unless another one was shown a moment ago; `isLast`: always shows it. */
   show(line: () => string, options?: { isLast?: boolean }): void
   /** Ends the rewritten line. */
   end(): void
 }
 
-/** Shows the progress of a command: on a terminal in one rewritten line, elsewhere in a line now and then. */
+/**
+ * Shows the progress of a command: on a terminal in one rewritten line, elsewhere in occasional
+ * lines.
+ */
 export function showProgress({
   screen,
   now,

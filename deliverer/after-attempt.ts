@@ -11,7 +11,7 @@ import { pauseAfter } from './retry-schedule.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DISABLED_AFTER_MS = 72 * HOUR_MS
-/** A receiver that has been failing for this long: a warning each. */
+/** Operators get a warning each time a receiver has been failing for this long. */
 const WARNED_AFTER_MS = [HOUR_MS, 24 * HOUR_MS]
 const TRIES_OF_AN_ITEM = 3
 /** From this many refused items in a row on, the receiver counts as failing. */
@@ -20,7 +20,7 @@ const MOST_SHOWN = 100
 const MOST_MAILS_AN_HOUR = 20
 
 const GONE = 410
-/** The receiver does not want this request, rather than any. A chat mostly means any. */
+/** The receiver rejects this request, not any request. A chat mostly rejects any. */
 const REFUSALS = [400, 413, 422]
 const CHAT_REFUSALS = [400, 413]
 
@@ -35,15 +35,15 @@ export type AttemptMade = {
   readonly retryAfterMs?: number | undefined
   /** The ids of the items that were sent. */
   readonly ids: readonly string[]
-  /** When the item happened, if it is one. */
+  /** When the item happened, if there is only one. */
   readonly at: number
-  /** The mark that the items followed, and the one after them. Absent: items to send again. */
+  /** The mark that the items followed, and the mark after them. Absent for items sent again. */
   readonly moves?: {
     readonly from: string
     readonly to: string
     /** Whether no other item waits. */
     readonly end?: boolean
-    /** Whether the item only says that entries before the mark are missing. */
+    /** Whether the only item says that entries before the mark are missing. */
     readonly isGap?: boolean
   }
   /** The outcome of a test, which changes nothing else. */
@@ -51,21 +51,21 @@ export type AttemptMade = {
   /** A warning for operators although the delivery succeeded. */
   readonly notice?: string | undefined
   readonly isMail?: boolean
-  /** Recipients of the mail whom the server refused for now. */
+  /** The mail's recipients temporarily refused by the server. */
   readonly late?: readonly string[] | undefined
   /** Whether the receiver is a chat; `takesTests`: it took a test just after it had refused the item. */
   readonly isChat?: boolean
   readonly takesTests?: boolean | undefined
   /** Whether it was the oldest of the late mails. */
   readonly isLate?: boolean
-  /** Whether operators have changed the subscription meanwhile. */
+  /** Whether operators have changed the subscription in the meantime. */
   readonly isReplaced?: boolean
 }
 
 export type AttemptReport = {
   readonly subscription: DeviceSubscription
   readonly outcome: 'delivered' | 'failed' | 'refused'
-  /** Its progress before. */
+  /** Its previous progress. */
   readonly before: SubscriptionProgress
 }
 
@@ -95,7 +95,7 @@ export function afterAttempt(
     const id = before.test?.id ?? ''
     return ids.includes(id) ? { ...counted, test: { id, outcome: test } } : counted
   }
-  // The failure of a target that has been replaced is not the new one's.
+  // A replaced target's failure does not count against the new target.
   if (isReplaced === true && !isSuccess(status)) return counted
   if (attempt.isLate === true) {
     return afterLateMail({ ...counted, ...mailed(counted, attempt) }, attempt)
@@ -122,7 +122,7 @@ function afterItems(counted: SubscriptionProgress, attempt: AttemptMade): Subscr
   const isOver = refusals >= TRIES_OF_AN_ITEM
   const left = isOver ? setAside(counted, attempt) : counted
   if (setAsideInARow >= MOST_SET_ASIDE_IN_A_ROW) {
-    // The next item finds out whether the receiver has been mended.
+    // The next item shows whether the receiver works again.
     const after = failed(left, attempt)
     return isOver ? after : { ...after, attempt: { ...after.attempt!, refusals, refusedId } }
   }
@@ -136,7 +136,7 @@ function refusalsOf(attempt: SubscriptionProgress['attempt'], id: string): numbe
   return attempt?.refusedId === id ? attempt.refusals : 0
 }
 
-/** Whether a test must show if a chat refuses this item alone, or everything. */
+/** Whether a test must show if a chat refuses only this item, or everything. */
 export function needsTest(
   { attempt }: SubscriptionProgress,
   { status, ids: [id = ''] }: Pick<AttemptMade, 'status' | 'ids'>,
@@ -164,7 +164,10 @@ function mailed(progress: SubscriptionProgress, { now, isMail, status }: Attempt
   return { mailedAt: [...mailedWithinHour(progress.mailedAt, now), now] }
 }
 
-/** The items are done. An operator may have moved the mark meanwhile: then theirs counts. */
+/**
+ * The items are done. An operator may have moved the mark in the meantime: then the operator's mark
+ * counts.
+ */
 function passed(
   { resend, ...progress }: SubscriptionProgress,
   { ids, moves }: AttemptMade,
@@ -225,7 +228,10 @@ function withoutAttempt({
   return progress
 }
 
-/** How long to wait before a mail: what happens within a minute shares one, and an hour has 20 at most. */
+/**
+ * How long to wait before a mail: events within a minute share one, and at most 20 are sent per
+ * hour.
+ */
 export function mailWaitMs(
   mailedAt: readonly number[] | undefined,
   firstSince: number,

@@ -5,9 +5,9 @@ import type {
 } from '../schemas/subscriptions/subscription.ts'
 import { pauseAfter } from './retry-schedule.ts'
 
-/** A recipient who has been refused for this long does not get the mail. */
+/** A recipient refused for this long does not get the mail. */
 const LATE_FOR_MS = 24 * 3_600_000
-/** The most items in late mails: the oldest mails are left out. */
+/** Maximum number of items in late mails: beyond it, the oldest mails are dropped. */
 const MOST_ITEMS = 1_000
 const TOO_LATE = 'not tried again: the mail is too old'
 const TOO_MANY = 'older mails to them are left out'
@@ -18,11 +18,11 @@ type MailMade = {
   readonly ids: readonly string[]
   readonly retryAfterMs?: number | undefined
   readonly error?: string | undefined
-  /** The recipients whom the server refused for now; absent: nobody was refused. */
+  /** The recipients temporarily refused by the server; absent: none were. */
   readonly late?: readonly string[] | undefined
 }
 
-/** Notes a mail that some of its recipients have not got yet. */
+/** Records a mail that some of its recipients have not received yet. */
 export function withLateMail(
   progress: SubscriptionProgress,
   attempt: MailMade,
@@ -32,7 +32,7 @@ export function withLateMail(
   const { mails = [], failures = 1, nextAt = now + pauseAfter(1, attempt) } = progress.late ?? {}
   const all = [...mails, { to, ids, since: now }]
   const tooMany = all.findLastIndex((_, place) => itemsIn(all.slice(place)) > MOST_ITEMS)
-  // The newest has its turn however large it is.
+  // The newest mail is tried, however large it is.
   const kept = all.slice(Math.min(tooMany + 1, all.length - 1))
   const lastError = `${progress.lastError}; ${TOO_MANY}`
   return {
@@ -42,7 +42,7 @@ export function withLateMail(
   }
 }
 
-/** The progress after another try of the oldest late mail. */
+/** The progress after another attempt at the oldest late mail. */
 export function afterLateMail(
   progress: SubscriptionProgress,
   attempt: MailMade,
@@ -71,7 +71,7 @@ export function withoutOldest({ late, ...progress }: SubscriptionProgress): Subs
   return { ...progress, late: { ...late, mails, failures: 1 } }
 }
 
-/** The oldest late mail, to those of its recipients that the subscription still has. */
+/** The oldest late mail, for those of its recipients that the subscription still has. */
 export function oldestLate({
   target,
   progress,

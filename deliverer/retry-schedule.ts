@@ -5,8 +5,8 @@ const FIRST_PAUSE_MS = 5 * SECOND_MS
 const JITTER = 0.2
 
 /**
- * The pause after the nth failure in a row, counted from 1. `retryAfterMs`: as the receiver wants it, within an
- * hour. `random`: from 0 to 1.
+ * The pause after the nth failure in a row, counted from 1. `retryAfterMs`: as requested by the
+ * receiver, up to an hour. `random`: from 0 to 1.
  */
 export function pauseAfter(
   failures: number,

@@ -27,7 +27,10 @@ const LOOKS_EVERY_MS = 500
 const ACCOUNTS_EVERY_MS = 4_000
 const FIGURES_EVERY_MS = 1_000
 
-/** Many subscriptions read together: they wait for a turn at the past, and for entries at the end of the log. */
+/**
+ * Many subscriptions read at the same time: they wait for a slot to read the past, and for entries
+ * at the end of the log.
+ */
 export const DELIVERER_FEEDS = { readsForMs: 60_000, extentMs: 1_000 }
 
 /** The part of the store that the deliverer uses. */
@@ -45,8 +48,8 @@ export type DelivererStore = ItemStore &
   >
 
 /**
- * Delivers for all subscriptions until the process stops. `owner`: of leases; by default this start of this process
- * alone. One that returns under the same name takes over what it had.
+ * Delivers for all subscriptions until the process stops. `owner`: of leases; by default only this
+ * run of this process. A process that restarts under the same name takes over its former leases.
  */
 export function startDeliverer(
   {
@@ -122,7 +125,7 @@ export function startDeliverer(
 
 type Known = { readonly runner: Runner; readonly changedAt: number }
 
-/** Runs every subscription, those included that are made later. */
+/** Runs every subscription, including ones created later. */
 export function runSubscriptions(parts: RunnerParts) {
   const { store, clock, stopping } = parts
   const known = new Map<string, Known>()
@@ -153,17 +156,20 @@ export function runSubscriptions(parts: RunnerParts) {
   }
 
   return {
-    /** Looks for subscriptions that were made or changed since the last time. */
+    /** Looks for subscriptions created or changed since the last time. */
     async refresh(): Promise<void> {
       for await (const changes of follower.changes()) for (const change of changes) take(change)
     },
 
-    /** Resolves once every request under way has ended. */
+    /** Resolves once every request in flight has ended. */
     async ended(): Promise<void> {
       await Promise.all([...known.values()].map(({ runner }) => runner.done))
     },
 
-    /** The number of subscriptions in each state, and how long the oldest item of any has been waiting. */
+    /**
+     * The number of subscriptions in each state, and how long the oldest item of each state has
+     * been waiting.
+     */
     figures() {
       const states = new Map(SUBSCRIPTION_STATES.map((state) => [state, 0]))
       let behindMs = 0

@@ -5,15 +5,15 @@ const REQUESTS = { total: 64, perAccount: 8 }
 const LOOK_UPS = { most: 16, mostEach: 2 }
 
 /**
- * The requests that may be under way at a time; accounts take turns. Failing receivers, which may take long, have
- * half of them at most, in all and of each account: so they delay no others.
+ * The maximum number of requests in flight; accounts take turns. Failing receivers, which may take
+ * long, get at most half of them, in total and per account, so that they delay no others.
  */
 export function requestSlots({ total, perAccount } = REQUESTS) {
   const all = new Slots({ most: total, mostEach: perAccount })
   const failing = new Slots({ most: total / 2, mostEach: perAccount / 2 })
 
   return {
-    /** Resolves once a request may begin, with the function that ends it. */
+    /** Resolves once a request may begin, with the function that ends its turn. */
     async take({
       accountId,
       isFailing,
@@ -34,8 +34,9 @@ export function requestSlots({ total, perAccount } = REQUESTS) {
 export type RequestSlots = ReturnType<typeof requestSlots>
 
 /**
- * A store whose look-ups for pages of subscriptions take turns by account. However many subscriptions of one account
- * read, the look-ups and writes of others find a short line in the database.
+ * A store whose look-ups for pages of subscriptions take turns by account. However many
+ * subscriptions of one account are reading, look-ups and writes for others find a short queue at
+ * the database.
  */
 export function lookUpsInTurns<
   Given extends Pick<Store, 'findDevices' | 'erasuresOf' | 'heldFacts'>,

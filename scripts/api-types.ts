@@ -4,8 +4,8 @@ import { adminRoutes, PREFIX, type AdminDependencies } from '../admin-api/app.ts
 import { adminDocument } from '../admin-api/openapi.ts'
 
 /**
- * Writes console/api/schema.ts: the types of the admin API's input and answers, which the console is
- * checked against. Git ignores the file; `npm run check` regenerates it each time.
+ * Writes console/api/schema.ts: the types of the admin API's input and responses, which the console
+ * is checked against. Git ignores the file; `npm run check` regenerates it each time.
  */
 const unopened = { stopping: new AbortController().signal } as AdminDependencies
 
@@ -14,7 +14,7 @@ const types = await openapiTS(JSON.stringify(withoutErrors(document)), { alphabe
 const text = `// Made by \`npm run check\` from the admin API's OpenAPI document.\n${astToString(types)}`
 writeFileSync('console/api/schema.ts', text)
 
-/** Every error has the same envelope, and headers of answers are not read. */
+/** Every error has the same envelope, and response headers are not read. */
 function withoutErrors(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(withoutErrors)
   if (typeof part !== 'object' || part === null) return part

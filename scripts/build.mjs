@@ -15,7 +15,7 @@ import { makeWorld } from './make-world.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 const STAMP = '.made-from'
-/** Read by the type check only. */
+/** Only read by the type check. */
 const GENERATED_TYPES = join('console', 'api', 'schema.ts')
 
 const services = {
@@ -51,7 +51,9 @@ const site = {
   kept: [],
 }
 
-/** Brings dist/ up to date. Rejects if the sources do not compile, with the place of the fault. */
+/**
+ * Brings dist/ up to date. Rejects if the sources do not compile, with the location of the fault.
+ */
 export async function build() {
   if (stale().length === 0) return
   const unlock = lock()
@@ -129,7 +131,7 @@ async function run(program, options) {
   const file = join(root, 'node_modules', program)
   const tool = spawn(process.execPath, [file, ...options], {
     cwd: root,
-    // Tests build what operators get.
+    // Tests use the same build as operators.
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'inherit', 'inherit'],
   })

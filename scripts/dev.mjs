@@ -1,5 +1,5 @@
-// npm run dev: the embedded service, which restarts after each change of its sources, and the console
-// with live reload in front of its admin API.
+// npm run dev: the embedded service, which restarts after each change of its sources, and the
+// console with live reload in front of its admin API.
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,9 +1,9 @@
 import { transformSync } from 'oxc-transform'
 
 /**
- * Removes the types from a TypeScript source, in a hundredth of the compiler's time. `npm run check`
- * checks the types.
- * @throws {SyntaxError} with the place of the fault.
+ * Removes the types from a TypeScript source, in a hundredth of the compiler's time. `npm run
+ * check` checks the types.
+ * @throws {SyntaxError} with the location of the fault.
  */
 export function transpiled(text, file, { rewriteImportExtensions = false } = {}) {
   const { code, map, errors } = transformSync(file, text, {

@@ -10,11 +10,14 @@ import { fingerprint, sources } from './sources.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(root, 'dist', 'console', 'map')
 const maker = join(root, 'dist', 'console', 'world', 'main.js')
-/** Reports go first; but somebody waits for the map, also on a busy machine, where 19 would take minutes. */
+/**
+ * Reports come first; but someone is waiting for the map, even on a busy machine, where niceness 19
+ * would take minutes.
+ */
 const NICE = 5
 
 /**
- * Resolves once the base map is up to date or cannot be built, which is only a warning.
+ * Resolves once the base map is up to date or cannot be built, which only causes a warning.
  * @param background whether the process may end before that.
  */
 export async function makeWorld({ background = false } = {}) {
@@ -39,7 +42,7 @@ function startMaking() {
     ),
   ])
   if (madeFrom() === wanted) return undefined
-  // NODE_OPTIONS may bind debuggers or load modules that are meant for the program itself.
+  // NODE_OPTIONS may attach debuggers or load modules meant for the program itself.
   const env = { ...process.env, NODE_OPTIONS: '' }
   const child = spawn(process.execPath, ['--max-old-space-size=400', maker, folder, wanted], {
     cwd: root,
@@ -55,7 +58,7 @@ function startMaking() {
   try {
     if (child.pid !== undefined) setPriority(child.pid, NICE)
   } catch {
-    // The child has ended already, or this system has no priorities.
+    // The child has already ended, or this system has no priorities.
   }
   return { child, ended }
 }

@@ -1,6 +1,6 @@
 // node scripts/run.mjs PROGRAM [ARGUMENT ...]: builds if needed, then runs dist/PROGRAM.js in the
-// same process, so that it gets the signals and sets the exit code.
-// Imports only what the oldest Node has: everything else may fail to load where Node is too old.
+// same process, so that it gets the signals and sets the exit code. Imports only modules that the
+// oldest Node has: others may fail to load where Node is too old.
 import { readFileSync } from 'node:fs'
 
 const [program] = process.argv.splice(2, 1)
@@ -23,7 +23,7 @@ function endWith(message, code = 1) {
   process.exit(code)
 }
 
-/** Ends on a version of Node that package.json does not name. */
+/** Exits on a version of Node that package.json does not allow. */
 function requireNode() {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
   const { node: supported } = JSON.parse(manifest).engines
@@ -47,7 +47,7 @@ function missing(error) {
 
 function cannotBuild(error) {
   const isRefused = ['EACCES', 'EPERM', 'EROFS'].includes(error.code)
-  // SQLite's word for a file that it may not write.
+  // SQLite's message for a file that it may not write.
   if (!isRefused && !/unable to open database file|readonly/.test(error.message)) {
     return `${error.message}\nIf a package is missing, run: npm ci`
   }

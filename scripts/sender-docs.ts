@@ -1,4 +1,5 @@
-// npm run docs:senders: writes docs/senders/ from console/guides/. With --check it only says what is out of date.
+// npm run docs:senders: writes docs/senders/ from console/guides/. With --check it only lists
+// outdated files.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pages } from '../console/guides/to-markdown.ts'

@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Jest options of a suite that can be set for a run only, not in its project. */
+/** Jest options of a suite that can only be set on the command line, not in its project. */
 const OPTIONS = {
-  // With `=`: Jest would take the test paths that come next for reporters.
+  // With `=`: otherwise Jest would take the following test paths for reporters.
   faults: [
     '--reporters=default',
     '--reporters=./test/faults/table-reporter.mjs',
     '--maxWorkers=1',
     '--testTimeout=900000',
   ],
-  // A browser and a server keep a machine busy.
+  // One browser and one server already keep a machine busy.
   console: ['--maxWorkers=1'],
   compose: ['--maxWorkers=1', '--testTimeout=300000'],
   schemathesis: ['--maxWorkers=1', '--testTimeout=1800000'],

@@ -23,7 +23,9 @@ carryOut(async (service: Pick<Candidate, 'url' | 'key'>) => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 
-/** Sends one report to a service, and returns its answer as arguments of `writeHead` and `end`. */
+/**
+ * Sends one report to a service, and returns the response as arguments of `writeHead` and `end`.
+ */
 async function sampleAnswer({ url, key }: Pick<Candidate, 'url' | 'key'>) {
   const place = { deviceId: 'bench-0', latitude: 52.5163, longitude: 13.3777 }
   const answer = await fetch(`${url}/api/v1/gps/submit`, {

@@ -4,9 +4,9 @@ export type Candidate = {
   readonly url: string
   readonly key: string
   readonly pid: number
-  /** Resolves when the process has done all the work left over after its answers. */
+  /** Resolves when the process has finished all work remaining after its responses. */
   settled?(): Promise<void>
-  /** The number of reports stored so far, among all that it has ever acknowledged. */
+  /** The number of reports stored so far, out of all it has ever acknowledged. */
   stored?(): Promise<number>
   stop(): Promise<void>
 }

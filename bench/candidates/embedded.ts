@@ -8,13 +8,19 @@ import { startEmbedded } from '../../test/programs.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { UNHINDERED, type Candidate } from './candidate.ts'
 
-/** The files of an embedded service, read from outside: asking the process itself would cost it time. */
+/**
+ * The files of an embedded service, read from outside: querying the process itself would cost it
+ * time.
+ */
 export type EmbeddedFiles = {
   readonly eventLog: Pick<EventLog, 'extent' | 'close'>
   readonly store: Pick<Store, 'checkpoint' | 'close'>
 }
 
-/** The service as started by `npm start`, on a separate folder. `bench against` of other versions calls it too. */
+/**
+ * The service as started by `npm start`, on a separate folder. `bench against` also calls it for
+ * other versions.
+ */
 export async function startEmbeddedCandidate(
   openFiles: (directory: string) => EmbeddedFiles,
   env: Readonly<Record<string, string>> = {},

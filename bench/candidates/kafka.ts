@@ -3,7 +3,9 @@ import { listens, startProgram } from '../../test/programs.ts'
 import type { Order } from '../order.ts'
 import { UNHINDERED, type Candidate } from './candidate.ts'
 
-/** The ingest API as a separate process, on Kafka and MongoDB; nothing is projected meanwhile. */
+/**
+ * The ingest API as a separate process, on Kafka and MongoDB; nothing is projected in the meantime.
+ */
 export async function startKafkaCandidate(
   format: 'JSON' | 'Avro',
   { servers, adapters }: Order,
@@ -20,7 +22,7 @@ export async function startKafkaCandidate(
     INGEST_PORT: '0',
     ADMIN_PORT: '0',
   }
-  // Only to create a key: it would take its share of the processor.
+  // Only to create a key: otherwise it would take its share of the processor.
   const admin = startProgram('admin-api/main', { env })
   const key = await createKey(await listens(admin, 'admin API'))
   admin.process.kill('SIGTERM')

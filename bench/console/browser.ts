@@ -59,11 +59,11 @@ export async function openBrowser(url: string) {
 const PAINTED_WITHIN_MS = 60_000
 
 /**
- * The time at which all the canvases have something on them, in milliseconds since the page was requested. A map has
- * canvases that stay empty, too.
+ * When all canvases show something, in milliseconds since the page was requested. A map also has
+ * canvases that stay empty.
  */
 export function painted(page: Page, selectors: readonly string[]): Promise<number> {
-  // Not with waitForFunction, which the page's security policy refuses.
+  // Not with waitForFunction, which the page's security policy blocks.
   return page.evaluate(`whenPainted(${JSON.stringify(selectors)}, ${PAINTED_WITHIN_MS})`)
 }
 

@@ -46,7 +46,7 @@ export async function startFleet({ openFiles }: Adapters) {
         return faults
       }
       const ended = untilTheEnd()
-      // Where measuring has failed, nobody waits for it.
+      // After a failed measurement nobody awaits it.
       ended.catch(() => undefined)
       return () => {
         isWanted = false
@@ -72,7 +72,7 @@ export async function startFleet({ openFiles }: Adapters) {
   }
 }
 
-/** A drive in circles of circles, faster and slower, with a receiver's error. */
+/** A drive in circles of circles, at varying speed, with a receiver's error. */
 function driveAt(second: number) {
   const noise = () => (Math.random() - 0.5) * 4e-5
   return {

@@ -34,7 +34,7 @@ type Measured = Omit<Order, 'adapters'> & {
   readonly browser: ConsoleBrowser
 }
 
-/** What is measured in each round, on one page after the other. */
+/** The measurements of each round, on one page after the other. */
 const FIGURES: readonly [ConsoleFigure, (page: Page, measured: Measured) => Promise<number>][] = [
   ['first map', (page, { fleet }) => firstMap(page, fleet)],
   ['p95 frame, dragging', (page) => p95(page, drag)],
@@ -91,7 +91,7 @@ async function measureFigures(measured: Measured) {
 async function firstMap(page: Page, { adminUrl }: MovingFleet): Promise<number> {
   await page.goto(adminUrl, { waitUntil: 'commit' })
   const at = await painted(page, FLEET)
-  // Further tiles and the list's pages are not part of this measurement, nor of those that follow.
+  // Further tiles and the list's pages count neither in this measurement nor in the following ones.
   await isLive(page)
   return at
 }
@@ -146,7 +146,7 @@ async function drawDay({ browser, fleet }: Measured): Promise<number> {
   await page.getByText('No reports on this day').waitFor()
   // At first the page also reads the list of all devices.
   await page.waitForTimeout(AT_REST_MS)
-  // Clicked in the page: the driver inspects a button before it clicks, which must not count.
+  // Clicked in the page: the driver inspects a button before clicking, which must not count.
   const begun = await page
     .getByRole('button', { name: 'Next day' })
     .evaluate((button: { click(): void }) => {
@@ -161,7 +161,7 @@ async function drawDay({ browser, fleet }: Measured): Promise<number> {
   return drawnAt - begun
 }
 
-/** As in a tab behind others: no frames. */
+/** Like a tab in the background: no frames. */
 const HIDE = `Object.defineProperty(document, 'hidden', { get: () => true })
 Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' })
 window.requestAnimationFrame = () => 0

@@ -3,14 +3,14 @@ import { connect } from 'node:net'
 
 export type LoadAnswer = { readonly status: number; readonly body: string }
 
-/** Gets undefined if the connection ended before the answer was complete. */
+/** Gets undefined if the connection ended before the response was complete. */
 type OnAnswer = (answer: LoadAnswer | undefined) => void
 
 export type LoadConnection = Awaited<ReturnType<typeof openConnection>>
 
 /**
  * One persistent HTTP/1.1 connection with one outstanding request. It implements just enough of
- * HTTP for our servers' answers, which always state their length.
+ * HTTP for our servers' responses, which always state their length.
  */
 export async function openConnection({ hostname: host, port }: URL) {
   const socket = connect({ host, port: Number(port) })

@@ -8,20 +8,20 @@ export type LoadPlan = {
   readonly connections: number
   readonly seconds: number
   /**
-   * The rate of requests, however long the answers take. Without it there are as many as the
-   * service can take: each connection sends the next one when one is answered.
+   * The rate of requests, however long the responses take. Without it, as many as the service can
+   * handle: each connection sends the next request when the last one is answered.
    */
   readonly perSecond?: number
 }
 
 /** The outcomes of the requests of one window. */
 export type Window = {
-  /** From the first request to the last answer. */
+  /** From the first request to the last response. */
   readonly seconds: number
   /** Acknowledged reports: each must be stored. */
   readonly acknowledged: number
   readonly answers: number
-  /** Requests with any other outcome, by status; `none` if no answer came. */
+  /** Requests with any other outcome, by status; `none` without a response. */
   readonly failed: Readonly<Record<string, number>>
   /** Milliseconds. */
   readonly latency: Percentiles
@@ -29,7 +29,7 @@ export type Window = {
   readonly generatorCpu: number
 }
 
-/** The reasons why a window makes the figures void; `sent`: its requests. */
+/** Why a window makes the figures void; `sent`: its requests. */
 export function faultsOf(sent: string, { failed }: Window): string[] {
   return Object.entries(failed).map(
     ([status, times]) => `${sent}: ${times} answers with status ${status}`,
@@ -38,7 +38,7 @@ export function faultsOf(sent: string, { failed }: Window): string[] {
 
 /**
  * Sends requests. At a fixed rate, latency counts from the time at which a request was due: a
- * service that stops for a moment is charged for all requests due meanwhile. `onAnswer` is called
+ * service that pauses briefly is charged for all requests due in that time. `onAnswer` is called
  * with each 200 to them.
  */
 export async function sendLoad(

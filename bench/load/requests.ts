@@ -1,6 +1,6 @@
 import type { Measurements } from '../../schemas/report/report-fields.ts'
 
-/** The measurements of a phone beside its place. */
+/** The measurements of a phone besides its position. */
 export const MEASURED: Required<Measurements> = {
   accuracy: 4.5,
   altitude: 112.3,
@@ -15,11 +15,11 @@ export type LoadTarget = {
   readonly key: string
   /** Reports per request; 1: single submits. */
   readonly batch: number
-  /** How many report in turn; by default enough that each stays far below its limit. */
+  /** How many devices report in turn; by default enough that each stays far below its limit. */
   readonly devices?: number | undefined
-  /** Whether the devices drive about in many towns; by default they are anywhere. */
+  /** Whether the devices drive around in many towns; by default they are anywhere. */
   readonly fleet?: keyof typeof FLEETS
-  /** Makes the reports, as JSON; absent: those of the fleet. */
+  /** Creates the reports, as JSON; absent: the fleet's reports. */
   readonly report?: () => string
 }
 
@@ -28,7 +28,7 @@ export const DEVICES = 20_000
 let made = 0
 
 /**
- * Makes the next request, as text. No two reports are equal, so each becomes one record: they
+ * Creates the next request, as text. No two reports are equal, so each becomes one record: they
  * differ in device or coordinates. They have the fields that a phone sends, including the device's
  * own time.
  */
@@ -64,7 +64,7 @@ const FLEETS = {
   anywhere: (device: number, round: number) =>
     [(round % 179_000) / 1000 - 89.4321, 13 + (device % 1000) / 1000] as const,
 
-  /** Some hundred metres west of the device's previous place. */
+  /** Some hundred metres west of the device's previous position. */
   towns(device: number, round: number) {
     const town = device % TOWNS
     const latitude = 37 + ((town * 7.31) % 21) + 0.2 * Math.sin(device) * Math.sin(device * 7.7)

@@ -13,14 +13,14 @@ type ProjectorOrder = Events & {
   readonly kafka?: Topics & { readonly url: string }
 }
 
-/** Measured in turn in each round. Without a number of geofences no facts are decided. */
+/** Measured alternately in each round. Without a number of geofences no facts are decided. */
 const WAYS: readonly { readonly facts: string; readonly geofences?: number }[] = [
   { facts: 'none' },
   { facts: 'decided', geofences: 0 },
   { facts: 'with 10 000 geofences', geofences: 10_000 },
 ]
 
-/** Projects a full log into each store, with deciding facts and without. */
+/** Projects a full log into each store, with and without deciding facts. */
 export async function measureProjector({ parts, short, rounds, servers }: Order): Promise<Part> {
   const rows: Row[] = []
   if (parts.has('sqlite')) {
@@ -56,7 +56,10 @@ async function rowsOf(into: string, order: ProjectorOrder): Promise<Row[]> {
   })
 }
 
-/** Projects one log again and again, each time into an empty store. Returns the speeds of each way in the rounds. */
+/**
+ * Projects one log again and again, each time into an empty store. Returns each variant's speeds in
+ * the rounds.
+ */
 export async function projectInRounds(
   { rounds, kafka, ...fleet }: ProjectorOrder,
   { openLog, openTopics, openStore, openDatabase }: Adapters,

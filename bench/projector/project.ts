@@ -10,10 +10,13 @@ import { eventually } from '../../test/eventually.ts'
 import { ownCpuMicros } from '../cpu-time.ts'
 import { eventOf, idOf, type Events } from '../events.ts'
 
-/** How fast events were projected, with everything written. */
+/** The speed of projecting events, with everything written. */
 export type Speed = { readonly perSecond: number; readonly cpuMicros: number }
 
-/** The share of devices that visit a geofence; the other geofences are in the same towns, but no device passes them. */
+/**
+ * The share of devices that visit a geofence; the other geofences are in the same towns, but no
+ * device passes through them.
+ */
 const VISITING = 0.06
 /** No device stops here. */
 const ASIDE_DEGREES = 0.1
@@ -41,7 +44,7 @@ export async function projectAll(
   const signal = lifecycle.stopping
   const projecting = projectInUse({ ...program, eventLog, store, ...judging, signal })
   const extent = await eventLog.extent()
-  /** The number of events that are projected, and judged where they are. */
+  /** The number of events projected, and judged if judging is on. */
   const done = async () => {
     const offsets = (await (isJudged ? store.factsProgress() : store.checkpoint())) ?? {}
     return extent.reduce((sum, { partition, first }) => {
@@ -58,7 +61,7 @@ export async function projectAll(
   return { perSecond: (events - before) / seconds, cpuMicros: cpu() / events }
 }
 
-/** Makes geofences around the places of devices in their fifth turn, or a little beside. */
+/** Creates geofences around the positions of devices in their fifth turn, or slightly beside. */
 async function defineGeofences(
   store: Pick<Store, 'createGeofences'>,
   { geofences, devices }: { readonly geofences: number; readonly devices: number },

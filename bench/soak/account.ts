@@ -3,7 +3,7 @@ import type { signIn } from '../../test/deployments.ts'
 const GEOFENCES = 1_000
 const RULES = 100
 const DEGREE_METRES = 111_195
-/** A device changes between the inside and the outside of its geofence after this many reports. */
+/** A device moves into or out of its geofence after this many reports. */
 const TURNS_PER_VISIT = 4
 
 type Operator = Awaited<ReturnType<typeof signIn>>

@@ -16,7 +16,7 @@ import { defineAll, steadyReport } from './account.ts'
 const DEVICES = 20_000
 const BATCH = 100
 const SECONDS_OF_FIRST = 20
-/** The service closes idle connections: with so few of them, none is. */
+/** The service closes idle connections: with so few connections, none is idle. */
 const CONNECTIONS = 16
 /** Shares of the time. */
 const STAGES = [0, 0.1, 0.5, 1]
@@ -85,7 +85,10 @@ export async function measureSoak({ minutes, rate, adapters }: Order): Promise<P
 
 type Body = { readonly data: { readonly items: readonly { readonly data: { id: string } }[] } }
 
-/** Receivers of facts in batches. `/all` keeps their ids, `/fails` answers 500, `/hangs` never, others accept. */
+/**
+ * Receivers of facts in batches. `/all` stores their ids, `/fails` responds with 500, `/hangs`
+ * never responds, others accept.
+ */
 async function startReceivers() {
   const ids = new Set<string>()
   const server = createServer((request, response) => {
@@ -106,7 +109,7 @@ async function startReceivers() {
   return { url: `http://127.0.0.1:${port}`, ids, close }
 }
 
-/** Lists the facts that were lost or doubled, one line each. */
+/** Lists lost or duplicated facts, one line each. */
 function findLosses(facts: readonly FactView[], received: ReadonlySet<string>): string[] {
   const ids = new Set(facts.map(({ id }) => id))
   const missing = [...ids].filter((id) => !received.has(id))

@@ -10,11 +10,12 @@ import { checkCopy, copyDatabase } from './copy-database.ts'
 import { claimFolder, writeManifest, type BackupFile, type Manifest } from './manifest.ts'
 import { newFolder } from './new-folder.ts'
 
-/** Shows what is under way. */
+/** Reports progress. */
 export type Show = (step: string) => void
 
 /**
- * Copies the data in `from`, which may be in use, to `to`, and checks the copy. On failure `to` is as it was.
+ * Copies the data in `from`, which may be in use, to `to`, and checks the copy. On failure `to` is
+ * left unchanged.
  * @throws {Error} that says why there is no backup.
  */
 export async function backUp({
@@ -56,7 +57,7 @@ export async function backUp({
       }
     }
     const names = await copyStore({ from, to }, copy)
-    // Last: everything in the store was in the log by then.
+    // Last: by then everything in the store was in the log.
     await copy(logFile)
     show('checks the copy')
     const { events, projected } = await checkCopy(to, openData)
@@ -73,14 +74,14 @@ export async function backUp({
     await folder.undo()
     throw error
   }
-  // The backup is complete, whether or not the service knows of it.
+  // The backup is complete, whether or not the service records it.
   await noteBackup(from, begunAt).catch(() =>
     show(`${from} cannot be written: no note of it there`),
   )
   return manifest
 }
 
-/** @throws {Error} when the disk of a folder has no room for the copy. */
+/** @throws {Error} when a folder's disk has no room for the copy. */
 export async function expectRoom({
   needed,
   directory,
@@ -125,7 +126,10 @@ async function sha256Of(file: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Copies a file to a new one, which is on disk when this resolves. Returns the hash of what was copied. */
+/**
+ * Copies a file to a new one, which is on disk when this resolves. Returns the hash of the copied
+ * bytes.
+ */
 export async function copyFile(
   from: string,
   to: string,

@@ -12,8 +12,8 @@ const PAGES_AT_ONCE = 1_000
 const BUSY_TIMEOUT_MS = 5_000
 
 /**
- * Copies a database to a file that does not exist yet, as it is when the copy begins, while other processes write it.
- * `onProgress` gets the part that is done, from 0 to 1.
+ * Copies a database, in its state when the copy begins, to a file that does not exist yet, while
+ * other processes write the database. `onProgress` gets the completed fraction, from 0 to 1.
  * @throws {DependencyError} also when the disk is full.
  */
 export async function copyDatabase(
@@ -24,7 +24,7 @@ export async function copyDatabase(
   const opening = { readOnly: true, timeout: BUSY_TIMEOUT_MS }
   const source = translated(from, () => new DatabaseSync(from, opening))
   try {
-    // One state for the whole copy. Without it the copy would start again after every write.
+    // One snapshot for the whole copy. Without it the copy would restart after every write.
     translated(from, () => source.exec('BEGIN; SELECT 1 FROM sqlite_schema'))
     const progress = (pages: { totalPages: number; remainingPages: number }) =>
       onProgress(1 - pages.remainingPages / Math.max(1, pages.totalPages))
@@ -55,8 +55,8 @@ export function checkDatabase(file: string): void {
 }
 
 /**
- * Checks that the files of a copy are whole, of this version, and belong together: the log has the events that the
- * read models were made from.
+ * Checks that the files of a copy are intact, of this version, and belong together: the log has the
+ * events from which the read models were built.
  * @throws {Error} that says what is wrong.
  */
 export async function checkCopy(
@@ -103,8 +103,9 @@ function extentOf(extents: Awaited<ReturnType<EventLog['extent']>>, checkpoint: 
 }
 
 /**
- * Removes the journals that the driver may leave behind. They are empty, because a copy is only read.
- * @throws {Error} when one is not.
+ * Removes the journals that the driver may leave behind. They are empty, because a copy is only
+ * read.
+ * @throws {Error} when one is not empty.
  */
 async function removeJournals(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {

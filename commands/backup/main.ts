@@ -16,7 +16,7 @@ async function run({ directory }: Options): Promise<void> {
     throw new Error('Kafka and MongoDB are backed up with their own tools: docs/operations.md')
   }
   holdData(config)
-  // Files that SQLite creates must be readable by this user alone, too.
+  // Files created by SQLite must be readable by this user alone, too.
   process.umask(0o077)
   const progress = showProgress({ screen: process.stderr, now: () => performance.now() })
   const { files, events, projected } = await backUp({

@@ -11,17 +11,20 @@ const FORMAT = 1
 export type Manifest = {
   readonly format: number
   readonly version: string
-  /** All that was acknowledged before is in the backup. */
+  /** Everything acknowledged before this is in the backup. */
   readonly begunAt: number
   readonly files: readonly BackupFile[]
-  /** Events in the log, and those of them that its read models have. */
+  /** The number of events in the log, and in its read models. */
   readonly events: number
   readonly projected: number
 }
 
 export type BackupFile = { readonly name: string; readonly bytes: number; readonly sha256: string }
 
-/** Claims a new folder for a backup, or undoes it. @throws {Error} when another backup has claimed it. */
+/**
+ * Claims a new folder for a backup, or undoes the claim.
+ * @throws {Error} when another backup has claimed it.
+ */
 export async function claimFolder(directory: string, folder: NewFolder): Promise<void> {
   try {
     await writeFile(unfinishedIn(directory), '', { flag: 'wx', mode: 0o600 })
@@ -53,10 +56,13 @@ export async function writeManifest(
   return manifest
 }
 
-/** @throws {Error} when the folder has no complete backup, or one that this program does not know. */
+/**
+ * @throws {Error} when the folder has no complete backup, or a backup in a format unknown to this
+ * program.
+ */
 export async function readManifest(directory: string): Promise<Manifest> {
   const file = join(directory, MANIFEST_FILE)
-  // Reading anything else, a named pipe for example, may never end.
+  // Reading anything else, such as a named pipe, may never end.
   if (!(await isFile(file))) {
     throw new Error(
       `${directory} has no ${MANIFEST_FILE}: it is no backup, or one that did not finish; choose another one`,
@@ -93,13 +99,13 @@ const NUMBER = 'a whole number that is not negative'
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 const FILE = Joi.object({
-  // A name never leads out of the folder.
+  // A name must not lead out of the folder.
   name: text(/^[a-z0-9-]+\.(sqlite|key)$/, 'the name of a file that ends with .sqlite or .key'),
   bytes: whole(Number.MAX_SAFE_INTEGER, NUMBER),
   sha256: text(/^[\da-f]{64}$/, '64 hexadecimal digits'),
 })
 
-/** Fields that another version adds are ignored. */
+/** Fields added by other versions are ignored. */
 const MANIFEST = Joi.object<Manifest>({
   format: Joi.number()
     .valid(FORMAT)
@@ -140,7 +146,7 @@ function checked(json: string, { directory, file }: { directory: string; file: s
   throw new Error(`${file} is damaged: ${result.error.message}; choose another backup`)
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if it is not JSON. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json)

@@ -2,18 +2,19 @@ import { open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeDirectory } from '../../runtime/sqlite/opening.ts'
 
-/** An empty file system has this folder. */
+/** An empty file system contains this folder. */
 const LOST_AND_FOUND = 'lost+found'
 
-/** A folder that was empty, or that this program has made. */
+/** A folder that was empty, or that this program created. */
 export type NewFolder = {
-  /** Removes everything that is in it now, and the folder if this program made it. */
+  /** Removes its current contents, and the folder if this program created it. */
   undo(): Promise<void>
 }
 
 /**
- * Makes a folder for this user alone, unless it exists and is empty but for the `ignored` names.
- * @throws {Error} when anything else is in it, or it cannot be created.
+ * Creates a folder for this user alone, unless it exists and is empty except for the `ignored`
+ * names.
+ * @throws {Error} when it contains anything else, or cannot be created.
  */
 export async function newFolder(
   directory: string,
@@ -37,7 +38,7 @@ export async function expectEmpty(directory: string, ignored: readonly string[])
   throw new Error(`${directory} is not empty: choose a new folder, or empty it`)
 }
 
-/** Puts the names of new files on disk. */
+/** Flushes the names of new files to disk. */
 export async function syncDirectory(directory: string): Promise<void> {
   const opened = await open(directory, 'r')
   try {

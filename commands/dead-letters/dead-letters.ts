@@ -11,7 +11,7 @@ type Fate =
 
 type DeadLetterLog = Pick<EventLog, 'deadLetters' | 'readAgain' | 'replay'>
 
-/** Prints a paragraph about each dead letter, and their number at the end. */
+/** Prints a paragraph about each dead letter, and the total. */
 export async function listDeadLetters(
   eventLog: DeadLetterLog,
   write: (text: string) => void,
@@ -31,7 +31,7 @@ export async function listDeadLetters(
 
 /**
  * Appends the dead letters that this version can read to the log again, and prints the outcome of
- * each of the others. Does not restore positions reported before their device was erased.
+ * each other one. Does not restore positions reported before their device was erased.
  */
 export async function replayDeadLetters(
   { eventLog, store }: { eventLog: DeadLetterLog; store: Pick<Erasures, 'erasuresOf'> },

@@ -23,7 +23,7 @@ Exit code: 0 done, 1 it could not be done, 2 the command line is wrong.`,
 })
 export const HELP = line.help
 
-/** @throws {UsageError} for anything but one known action. */
+/** @throws {UsageError} unless there is exactly one known action. */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   return line.parse(args, (_, [action, ...more]) => {
     if (more.length === 0 && (action === 'list' || action === 'replay')) return { action }

@@ -28,16 +28,16 @@ export type Import = {
   readonly format?: Format | undefined
   /** The device of all points, overriding the files. */
   readonly deviceId?: string | undefined
-  /** The ids of devices by the numbers that Traccar has for them. */
+  /** Device ids by Traccar's device numbers. */
   readonly deviceIds?: ReadonlyMap<string, string> | undefined
-  /** Only points from this time on, and before that one; in milliseconds. */
+  /** Only points from this time on, and before the other; in milliseconds. */
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
 /**
- * Reads the files one after the other, and delivers the reports of the chosen points, in order and not yet
- * validated. Everything else is tallied.
+ * Reads the files one after the other, and delivers the reports of the selected points, in order
+ * and not yet validated. Everything else is tallied.
  */
 export async function importFiles(
   { files, format, deviceId: onlyDevice, deviceIds, from = -Infinity, to = Infinity }: Import,
@@ -102,7 +102,10 @@ export async function importFiles(
     await deliver({ report, where })
   }
 
-  /** The ids of a file's devices. Throws at the first point if the file is of no use without an option. */
+  /**
+   * The ids of a file's devices. Throws at the first point if the file cannot be used without an
+   * option.
+   */
   function deviceNamer({ numbersDevices = false }: Format): NameDevice {
     let namesDevices = false
     return (named) => {
@@ -140,8 +143,9 @@ const UNZIPPED_AT_ONCE = 16 * 1024
 const BYTE_ORDER_MARKS = /^\ufeff+/
 
 /**
- * The text of a file in the encoding that it names, else UTF-8; also compressed with gzip.
- * @throws {UnreadableError} if it is anything else, or damaged; the text before the damage comes first.
+ * The text of a file in the encoding that it declares, or else UTF-8; also compressed with gzip.
+ * @throws {UnreadableError} if it is anything else, or damaged; the text before the damage is
+ * delivered first.
  */
 export async function* textOf(bytes: AsyncIterable<Uint8Array>): Text {
   const { begin, whole } = await peek(bytes)
@@ -173,7 +177,7 @@ async function peek(
       if (next.done === true) break
       begin = Buffer.concat([begin, next.value])
     } catch (error) {
-      // After what could be read.
+      // After everything that could be read.
       fault = error as Error
       break
     }
@@ -187,7 +191,10 @@ async function peek(
   }
 }
 
-/** All that can be read of compressed bytes. As a pipe, the stream would drop what comes just before a damage. */
+/**
+ * Everything that can be read of compressed bytes. As a pipe, the stream would drop the bytes
+ * directly before the damage.
+ */
 async function* unzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip()
   let read: Uint8Array[] = []
@@ -195,7 +202,7 @@ async function* unzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   gunzip.on('data', (piece: Uint8Array) => read.push(piece))
   let release = (): void => undefined
   gunzip.on('error', (error) => {
-    // Otherwise the piece that it cannot read is never written.
+    // Otherwise the chunk that it cannot read is never written.
     release()
     fault = new UnreadableError('its compression is damaged, or it is not complete', {
       cause: error,

@@ -12,7 +12,7 @@ const SHOWN_EVERY_MS = 200
 
 /**
  * Imports files, showing the progress, and tallies their points.
- * @throws once the service refuses the import as a whole, or is away for too long.
+ * @throws once the service refuses the import as a whole, or is unavailable for too long.
  */
 export async function importHistory(
   { target, ...chosen }: Options,
@@ -62,7 +62,7 @@ export async function importHistory(
   }
 }
 
-/** The size of all files in bytes; undefined if one of them has none, such as a pipe. */
+/** The size of all files in bytes; undefined if one has no size, such as a pipe. */
 async function sizeOf(files: readonly string[]): Promise<number | undefined> {
   let total = 0
   for (const file of files) {
@@ -85,7 +85,7 @@ function importProgress({
   bytes: number
   totalBytes: number | undefined
   elapsedMs: number
-  /** The reason why the last request is sent again. */
+  /** Why the last request is being retried. */
   waitingFor?: string | undefined
 }): string {
   const seconds = elapsedMs / 1000

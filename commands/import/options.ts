@@ -131,7 +131,7 @@ function time(name: string, text: string): number {
   throw new UsageError(`${name} must be a time such as 2024-01-31 or 2024-01-31T12:00:00Z`)
 }
 
-/** The ids of Traccar's devices by their numbers. */
+/** Device ids by Traccar's device numbers. */
 function traccarDevices(file: string): ReadonlyMap<string, string> {
   const list = jsonFile(file)
   const ids = (Array.isArray(list) ? (list as unknown[]) : []).flatMap((device) => {

@@ -7,13 +7,13 @@ import type { UnjudgedReport } from '../../schemas/formats/histories/report-of.t
 
 const SCOPE = 'positions:import'
 const IMPORT = '/api/v1/gps/import'
-/** A service that restarts or is upgraded is back by then. */
+/** By then a service that restarts or is upgraded is available again. */
 const GIVE_UP_AFTER_MS = 300_000
 const NEVER = new AbortController().signal
 
 /**
- * Sends batches to the service for as long as it may take them later, and tallies their outcomes. Each
- * rejects once the service refuses a request as a whole, or does not answer.
+ * Sends batches to the service for as long as it may accept them later, and tallies their outcomes.
+ * Each call rejects once the service refuses a request as a whole, or does not respond.
  */
 export function historySender(
   target: Target,
@@ -45,7 +45,7 @@ function remedyOf({ error, message }: ReportRefusal): string {
     : ''
 }
 
-/** The limits of the service for one request. */
+/** The service's limits for one request. */
 const MOST_REPORTS = 1_000
 const MOST_BYTES = 1024 * 1024
 /** `{"reports":[]}`, and more than a comma for each report. */
@@ -54,8 +54,8 @@ const WRAPPING_BYTES = 2_048
 export type Outgoing = { readonly report: UnjudgedReport; readonly where: string }
 
 /**
- * Gathers reports into batches and sends them one after the other, in order. While one is on its way,
- * the next is gathered.
+ * Gathers reports into batches and sends them one after the other, in order. While one batch is
+ * being sent, the next is gathered.
  */
 export function openOutbox(send: (batch: readonly Outgoing[]) => Promise<void>): {
   /** Rejects with the reason why an earlier batch could not be sent. */
@@ -73,7 +73,7 @@ export function openOutbox(send: (batch: readonly Outgoing[]) => Promise<void>):
     batch = []
     bytes = WRAPPING_BYTES
     sending = send(full)
-    // The next batch, or the end, rejects with it.
+    // The next batch, or the end, rejects with this error.
     sending.catch(() => undefined)
   }
 

@@ -16,16 +16,16 @@ export class ImportTally {
   readonly #sent = new Repeats()
   /** Attributes that do not fit into reports. */
   dropped = 0
-  /** Outside of the range of times. */
+  /** Outside the time range. */
   outside = 0
   /** Skipped points, by reason. */
   readonly skipped = new Map<string, Skips>()
-  /** Items that are no positions, by type. */
+  /** Items other than positions, by type. */
   readonly others = new Map<string, number>()
   readonly devices = new Map<string, ImportedRange>()
-  /** Fields that are ignored, but have nearly the name of one of ours; and how often. */
+  /** Ignored fields with nearly the name of one of ours, and how often each occurs. */
   readonly misspelt = new Map<string, number>()
-  /** Files that were read to their end. */
+  /** Files that were read to the end. */
   readonly withoutPositions: string[] = []
   readonly unreadable: { readonly file: string; readonly message: string }[] = []
 
@@ -52,7 +52,10 @@ export class ImportTally {
     this.skipped.set(reason, skips)
   }
 
-  /** A report that the service refuses, or would refuse; the reason of an invalid one is in its message. */
+  /**
+   * Counts a report that the service refuses, or would refuse; the reason for an invalid report is
+   * in its message.
+   */
   refuse({ error, message }: ReportRefusal, where: string): void {
     this.skip(error === 'INVALID_PARAMS' ? message : error, { where, message })
   }
@@ -68,7 +71,7 @@ export class ImportTally {
 
 const MOST_DEVICES = 20
 
-/** The result for people, in lines. */
+/** The result as lines for people. */
 export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean }): string {
   const skips = [...tally.skipped].sort(([, a], [, b]) => b.count - a.count)
   const devices = [...tally.devices]
@@ -115,12 +118,14 @@ const FIRST_SLOTS = 2 ** 12
 /** 64 MiB; beyond that many points only the newest are remembered. */
 const MOST_SLOTS = 2 ** 23
 
-/** Counts points that have come before: same device, time, place and alarm. Only a hash of each is kept. */
+/**
+ * Counts repeated points: same device, time, coordinates and alarm. Only a hash of each is stored.
+ */
 export class Repeats {
   #current = new HashSet(FIRST_SLOTS)
   #previous: HashSet | undefined
 
-  /** Remembers a report. Whether it is a repeat. */
+  /** Remembers a report. Returns whether it is a repeat. */
   add({ deviceId, timestamp, latitude, longitude, attributes }: UnjudgedReport): boolean {
     const identity = [deviceId, timestamp, latitude, longitude, attributes?.['alarm']]
     const digest = hash('sha1', JSON.stringify(identity), 'buffer')
@@ -139,7 +144,7 @@ export class Repeats {
   }
 }
 
-/** A set of pairs of 32 bits, 8 bytes a slot. */
+/** A set of pairs of 32-bit numbers, 8 bytes per slot. */
 class HashSet {
   readonly slots: number
   readonly #pairs: Uint32Array
@@ -158,7 +163,7 @@ class HashSet {
     return this.#pairs[this.#placeOf(high, low) + 1] !== 0
   }
 
-  /** False if it was there. */
+  /** False if it was already present. */
   add(high: number, low: number): boolean {
     const place = this.#placeOf(high, low)
     if (this.#pairs[place + 1] !== 0) return false
@@ -177,7 +182,7 @@ class HashSet {
     return larger
   }
 
-  /** The index of the pair, or of the free slot for it. */
+  /** The index of the pair, or of its free slot. */
   #placeOf(high: number, low: number): number {
     const sought = low || 1
     for (let slot = high % this.slots; ; slot = (slot + 1) % this.slots) {

@@ -15,8 +15,8 @@ export type Cover = {
   /** Only records received since, in milliseconds: retention may have removed others from one side. */
   readonly receivedSince: number
   /**
-   * Whether retention has removed anything: counts, first times and heartbeats then cover removed
-   * records too, which a rebuild cannot count.
+   * Whether retention has removed anything: counts, first times and heartbeats then also cover
+   * removed records, which a rebuild cannot count.
    */
   readonly partial: boolean
 }
@@ -25,7 +25,7 @@ export type DeviceDigest = ReturnType<typeof deviceDigest>
 
 /**
  * One device in a generation, as of `cover`: its records, and its status at that time. The stored
- * status has moved on since. If it equals the fold of all the device's records and heartbeats, the
+ * status has changed since. If it equals the fold of all the device's records and heartbeats, the
  * digest uses the fold of the covered ones; otherwise it uses the stored status, so that the
  * difference shows.
  */
@@ -86,7 +86,7 @@ export function deviceDigest(
     )
   }
 
-  /** Whether the device's records may have expired, and only heartbeats keep it. */
+  /** Whether the device's records may have expired, so that only heartbeats preserve it. */
   function isLeftOver({ lastReceivedAt, heartbeats = {} }: DeviceStatus): boolean {
     if (lastReceivedAt < receivedSince) return true
     const times = Object.values(heartbeats).map(({ receivedAt }) => receivedAt)
@@ -96,12 +96,12 @@ export function deviceDigest(
 
 function agrees(stored: DeviceStatus, all: DeviceStatus, partial: boolean): boolean {
   if (!partial) return canonicalStatus(stored) === canonicalStatus(all)
-  // An imported record that retention has removed may have been the one seen last.
+  // The imported record last seen may have been removed by retention.
   const isSeen = stored.lastSeenAt >= all.lastSeenAt && stored.reportCount >= all.reportCount
   return isSeen && stored.lastReceivedAt === all.lastReceivedAt
 }
 
-/** Records come in any order and once each, so `applied` is left out. */
+/** Records come once each, in any order, so `applied` is left out. */
 function folded(previous: DeviceStatus | undefined, record: PositionRecord): DeviceStatus {
   const { origin, ...event } = record
   return deviceStatus(previous && { ...previous, applied: {} }, { origin, event })

@@ -16,9 +16,9 @@ const DEVICES_AT_ONCE = 200
 
 /**
  * Counts and hashes the covered part of several generations while they are being written. It reads
- * them in step and leaves out devices erased after the covered part, because each generation removes
- * those at its own time. Heartbeats are left out for a device with a heartbeat since. Rejects when
- * `signal` is aborted.
+ * them in step and leaves out devices erased after the covered part, because each generation
+ * removes those devices at a different time. Heartbeats are left out for a device with a heartbeat
+ * since. Rejects when `signal` is aborted.
  */
 export async function digestsOf<Name extends string>(
   generations: Readonly<Record<Name, Readable>>,
@@ -96,7 +96,7 @@ async function readNext(
     }
     read.push(devices)
   }
-  // Read after the records, so that it includes erasures that removed some of them meanwhile.
+  // Read after the records, so that it includes erasures that removed some of them in the meantime.
   const deviceIds = [...new Set(read.flatMap((devices) => [...devices.keys()]))]
   for (const generation of generations) {
     for (const [deviceId, upTo] of await generation.erasedUpTo({ accountId, deviceIds })) {
@@ -106,7 +106,7 @@ async function readNext(
   return { read, last }
 }
 
-/** The least end of the full pages; devices beyond it are read next time. */
+/** The lowest end of the full pages; devices beyond it are read next time. */
 function leastEnd(pages: readonly (readonly DeviceStatus[])[]): string | undefined {
   const ends = pages.map((page) => page.at(DEVICES_AT_ONCE - 1)?.deviceId)
   return ends.filter((end) => end !== undefined).sort(byUtf8)[0]

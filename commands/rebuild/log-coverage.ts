@@ -17,7 +17,7 @@ export function eventsDone(
   return { done, total }
 }
 
-/** The reason why the log cannot rebuild records of these origins; undefined if it can. */
+/** Why the log cannot rebuild records of these origins; undefined if it can. */
 export function missingFromLog(
   origins: ReadonlyMap<number, OriginBounds>,
   extent: readonly Extent[],

@@ -31,7 +31,10 @@ export type Compared = {
   readonly to: number
   readonly before: Digest
   readonly after: Digest
-  /** False if another version of the fold made device statuses of the old one: they may differ then. */
+  /**
+   * False if another version of the fold produced device statuses of the old generation: they may
+   * differ then.
+   */
   readonly comparesDevices: boolean
   readonly equal: boolean
 }
@@ -44,7 +47,7 @@ type Dependencies = {
   readonly logger: Logger
   readonly screen: Screen
   readonly force: boolean
-  /** After this time every other process has followed a switch, in milliseconds. */
+  /** After this time, in milliseconds, every other process has followed a switch. */
   readonly followedAfterMs: number
   /** Stops the rebuild, until the switch. */
   readonly signal: AbortSignal
@@ -132,7 +135,7 @@ async function buildAndCompare(
   }
 }
 
-/** The reason why the log cannot continue these read models; undefined if it can. */
+/** Why the log cannot continue these read models; undefined if it can. */
 async function whyUnfit(eventLog: KnownLog, readModels: Generation): Promise<string | undefined> {
   const otherLog = await whyOtherLog(eventLog, await readModels.lastApplied())
   if (otherLog !== undefined) return otherLog
@@ -161,8 +164,8 @@ function startProjecting(
     eventLog,
     store: readModels,
     settings: store,
-    // The current generation handles erasures up to the beginning. The new one may reach later erasures
-    // first, and become current before the old one has reached them.
+    // The current generation handles erasures up to the beginning. The new one may reach later
+    // erasures first, and become current before the old one has reached these.
     settingsForgottenUpTo: knownUpTo,
     keepDeadLetters: keepDeadLetters({
       deadLetters: eventLog.deadLetters,

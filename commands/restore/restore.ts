@@ -8,12 +8,14 @@ import { DependencyError } from '../../runtime/errors.ts'
 import type { OpenData } from '../open.ts'
 import { freeBytes, holdDirectory, LOCK, noteBackup } from '../../runtime/sqlite/data-directory.ts'
 
-/** Within the data directory, where it is not taken for data. A killed restore leaves it behind. */
+/**
+ * Within the data directory, where it is not mistaken for data. A killed restore leaves it behind.
+ */
 const UNFINISHED = 'restoring'
 const OURS = [LOCK, `${LOCK}-journal`, UNFINISHED]
 
 /**
- * Puts a backup into an empty data directory. On failure that is as it was.
+ * Restores a backup into an empty data directory. On failure the directory is left unchanged.
  * @throws {Error} that says why nothing was restored.
  */
 export async function restore({
@@ -34,7 +36,7 @@ export async function restore({
   const folder = await newFolder(to, OURS)
   const held = await hold(to, folder)
   try {
-    // Another restore may just have ended.
+    // Another restore may have just ended.
     await expectEmpty(to, OURS)
     try {
       const needed = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -53,7 +55,7 @@ export async function restore({
   return manifest
 }
 
-/** Undoes the folder if it cannot be written; another process that holds it keeps it. */
+/** Removes the folder if it cannot be written; it remains if another process has it open. */
 async function hold(directory: string, folder: NewFolder): Promise<{ release(): void }> {
   try {
     return holdDirectory(directory, { variable: 'DATA_DIR' })
@@ -87,7 +89,10 @@ async function copyChecked({
   }
 }
 
-/** The log comes last: without it no service takes the read models of a restore that was killed here. */
+/**
+ * The log comes last: without it no service accepts the read models of a restore that was killed
+ * here.
+ */
 async function putInPlace(directory: string, { files, begunAt }: Manifest): Promise<void> {
   for (const { name } of files)
     await rename(join(directory, UNFINISHED, name), join(directory, name))
@@ -96,13 +101,16 @@ async function putInPlace(directory: string, { files, begunAt }: Manifest): Prom
   await syncDirectory(directory)
 }
 
-/** A quick look before anything is copied. */
+/** A quick check before anything is copied. */
 async function expectWhole(directory: string, { name, bytes }: BackupFile): Promise<void> {
   const file = join(directory, name)
   if (!(await isFile(file)) || (await stat(file)).size !== bytes) throw damaged(file)
 }
 
-/** @throws {Error} when files of the copy are damaged, or it has other events than the backup says. */
+/**
+ * @throws {Error} when files of the copy are damaged, or it has different events than the backup
+ * states.
+ */
 async function expectAsBackedUp(
   directory: string,
   { manifest, openData }: { manifest: Manifest; openData: OpenData },

@@ -26,7 +26,7 @@ export async function newPassword(
 }
 
 /**
- * Sets the password of the operator with this e-mail, case ignored, and ends all its sessions.
+ * Sets the password of the operator with this e-mail, ignoring case, and ends all its sessions.
  * @throws {Error} if there is no such operator, or the password is the current one.
  */
 export async function setPassword(
@@ -62,7 +62,7 @@ function unknown(email: string): Error {
   return new Error(`no operator signs in with the e-mail ${email}; nothing has changed`)
 }
 
-/** Not decoded leniently: with replacement characters nobody could type the password. */
+/** Decoded strictly: nobody could type a password with replacement characters. */
 function decoded(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -8,8 +8,8 @@ export type KeptConnections = {
 }
 
 /**
- * A `fetch` over a limited number of kept-alive connections. A request ends with its answer, a time-out
- * or `cut`, and by no other signal: a stopped run waits for its requests in flight.
+ * A `fetch` over a limited number of kept-alive connections. A request ends with its response, a
+ * time-out or `cut`, and on no other signal: a stopped run waits for its requests in flight.
  */
 export function keptConnections({
   most,

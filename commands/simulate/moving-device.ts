@@ -22,8 +22,8 @@ const CRUISING_SPEEDS = [1.4, 5, 12]
 
 /**
  * An endless path, one position every `intervalS` seconds: the device starts somewhere in the city,
- * wanders with a slowly changing heading around its cruising speed, and turns back at the edge of
- * the city. The same seed and index give the same path.
+ * wanders with a slowly changing heading and a speed that varies around its cruising speed, and
+ * turns back at the edge of the city. The same seed and index give the same path.
  */
 export function* movingDevice({
   seed,
@@ -64,7 +64,7 @@ export function* movingDevice({
   }
 }
 
-/** The place `metres` from another along the great circle of a heading, on a sphere. */
+/** The point `metres` from another along the great circle of a heading, on a sphere. */
 function destination(from: Coordinates, heading: number, metres: number): Coordinates {
   const angle = metres / EARTH_RADIUS_METRES
   const course = radians(heading)
@@ -103,7 +103,7 @@ function round(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits
 }
 
-/** Pseudo-random numbers from 0 to below 1, the same for the same seed (mulberry32). */
+/** Pseudo-random numbers in [0, 1), the same for the same seed (mulberry32). */
 function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -121,7 +121,7 @@ function normal(random: () => number): number {
   return sum
 }
 
-/** The state of a moving device beside its position. */
+/** The state of a moving device apart from its position. */
 type DeviceState = {
   /** A fraction. */
   readonly battery: number
@@ -129,12 +129,12 @@ type DeviceState = {
 }
 
 const BATTERY_PER_S = 1 / (20 * 3600)
-/** One report in this number has an alarm. */
+/** One in this many reports has an alarm. */
 const REPORTS_PER_ALARM = 500
 
 /**
- * A function from a device's speed to its state, called once for each report, `intervalS` apart. The
- * same seed and index give the same states.
+ * A function from a device's speed to its state, called once for each report, `intervalS` apart.
+ * The same seed and index give the same states.
  */
 export function deviceState({
   seed,

@@ -29,7 +29,7 @@ export class SampledPercentiles {
     if (place < this.#capacity) this.#values[place] = value
   }
 
-  /** Undefined without any value. */
+  /** Undefined without values. */
   read(): { p50: number; p95: number; p99: number; max: number } | undefined {
     const sorted = Float64Array.from(this.#values).sort()
     if (sorted.length === 0) return undefined

@@ -17,7 +17,8 @@ export class GpxError extends Error {
 
 /**
  * The track points of a GPX text in document order, over all tracks and segments.
- * @throws {GpxError} not XML, no track points, or a point without a place or with an invalid time.
+ * @throws {GpxError} if it is not XML, has no track points, or a point lacks coordinates or has an
+ * invalid time.
  */
 export function readGpx(text: string): RecordedPoint[] {
   const points = parse(text)
@@ -81,7 +82,7 @@ export function timeTrack(
 function withoutGaps(points: readonly RecordedPoint[], now: number): TimedPoint[] {
   const lastTimed = points.findLastIndex(({ time }) => time !== undefined)
   const lastTime = points[lastTimed]?.time ?? now - points.length * STEP_MS
-  // From the end: each point knows the time of the one after it.
+  // Backwards from the end: each point then knows the time of the next one.
   let next = lastTime + (points.length - lastTimed) * STEP_MS
   return points
     .toReversed()

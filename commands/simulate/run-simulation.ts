@@ -14,8 +14,8 @@ const SHOWN_EVERY_MS = 200
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Runs all devices concurrently, each sending one report at a time in order. Never rejects because of the
- * service: its answers are in the result.
+ * Runs all devices concurrently, each sending one report at a time in order. Never rejects because
+ * of the service: its responses are in the result.
  * @param stop aborted: sends no more, but waits for requests in flight and verifies.
  * @param cut aborted: also aborts requests in flight.
  */

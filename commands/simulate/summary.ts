@@ -2,13 +2,13 @@ import { timeLeft } from '../progress.ts'
 import { SampledPercentiles } from './percentiles.ts'
 import type { Visibility } from './visibility-check.ts'
 
-/** The result of a run. `seconds` from its start to the end of the last report. */
+/** The result of a run. `seconds`: from its start to the end of the last report. */
 export type RunResult = {
   readonly devices: number
   readonly seconds: number
   readonly tally: SimulationTally
   readonly visibility?: Visibility
-  /** The reason why the run ended early, if not by the user. */
+  /** Why the run ended early, if not stopped by the user. */
   readonly endedBecause?: string
 }
 
@@ -74,8 +74,8 @@ function visibilityRows({ readableMs, missing, unchecked, refusedBecause }: Visi
 }
 
 /**
- * The state of a run in a line; the rate is the average of the run.
- * @param expected reports in all; Infinity if only the user ends the run.
+ * The state of a run as one line; the rate is the average of the run.
+ * @param expected reports in total; Infinity if only the user ends the run.
  */
 export function progressLine({
   tally,
@@ -102,18 +102,18 @@ export function progressLine({
 
 /** The outcomes of the reports so far. */
 type SimulationTally = {
-  /** Reports sent, not counting repeats. */
+  /** Reports sent, not counting retries. */
   sent: number
   acknowledged: number
   /** Refused, by error identifier. */
   readonly refused: Map<string, number>
   /** Given up after `--give-up` seconds, by the last reason. */
   readonly givenUp: Map<string, number>
-  /** Without an answer when the user stopped the run. */
+  /** Without a response when the user stopped the run. */
   unfinished: number
-  /** Requests sent again, by reason. */
+  /** Retried requests, by reason. */
   readonly repeated: Map<string, number>
-  /** Milliseconds from each request to its answer. */
+  /** Milliseconds from each request to its response. */
   readonly answerMs: SampledPercentiles
 }
 

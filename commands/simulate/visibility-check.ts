@@ -9,7 +9,7 @@ export type Visibility = {
   readonly missing: number
   /** Not yet seen when the run was aborted. */
   readonly unchecked: number
-  /** The reason why reading was refused, which ended the checks. */
+  /** Why reading was refused, which ended the checks. */
   readonly refusedBecause?: string
 }
 
@@ -17,7 +17,7 @@ const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
 
 /**
- * Polls for acknowledged records until they can be read. A record is missing if a request
+ * Polls for acknowledged records until they can be read. A record counts as missing if a request
  * `deadlineMs` or more after the 200 does not return it. The pause between requests is a quarter of
  * the time elapsed, so a measured time is at most a quarter too long.
  */
@@ -49,7 +49,7 @@ export class VisibilityCheck {
     this.#deadlineMs = deadlineMs
   }
 
-  /** Starts to poll for a record that has just been acknowledged. */
+  /** Starts polling for a record that has just been acknowledged. */
   watch(recordId: string): void {
     const watched = this.#untilReadable(recordId, this.#timing.now()).finally(() =>
       this.#watched.delete(watched),
@@ -87,7 +87,7 @@ export class VisibilityCheck {
     }
   }
 
-  /** Undefined without an answer, which is retried like a 404. */
+  /** Undefined without a response, which is retried like a 404. */
   async #ask(recordId: string): Promise<ServiceAnswer | undefined> {
     try {
       return await this.#readRecord(recordId)
@@ -101,7 +101,7 @@ function pauseMs(elapsedMs: number): number {
   return Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, elapsedMs / 4))
 }
 
-/** Rejects if there is no answer. */
+/** Rejects if there is no response. */
 export type ReadRecord = (recordId: string) => Promise<ServiceAnswer>
 
 /** Reads records from the admin API. */

@@ -20,16 +20,19 @@ import type { Leases } from './lease.ts'
 
 const MOST_IN_MAIL = 1_000
 
-/** The items of a request, and what its success changes. */
+/** The items of a request, and the changes after its success. */
 export type Load = {
-  /** `gap` says that entries are missing, before the items that follow them; `again`, `late` and `test` do not move the mark. */
+  /**
+   * `gap`: entries are missing before the items that follow; `again`, `late` and `test` do not move
+   * the mark.
+   */
   readonly kind: 'next' | 'gap' | 'again' | 'late' | 'test'
   readonly told: readonly Told[]
-  /** After the first n of them. */
+  /** The mark after the first n items. */
   readonly markAfter: (count: number) => string
-  /** Whether nothing follows; otherwise the lease is kept after a success. */
+  /** Whether nothing follows; otherwise the lease is retained after a success. */
   readonly end: boolean
-  /** Of a mail: its only recipients. */
+  /** For a mail: its only recipients. */
   readonly to?: readonly string[]
 }
 
@@ -44,15 +47,15 @@ export type AttemptParts = {
   readonly logger: { warn(fields: object, message: string): void }
 }
 
-/** Makes the requests of one subscription, and writes what became of them. */
+/** Makes the requests of one subscription, and stores their outcomes. */
 export function attempts(parts: AttemptParts) {
   const { leases, clock } = parts
-  /** The most items in a request, after the receiver has found one too large. */
+  /** Maximum number of items in a request, after the receiver has found one too large. */
   let most = Infinity
-  /** The secrets that were opened last: with many headers they are large. */
+  /** The last decrypted secrets: with many headers they are large. */
   let opened: { readonly sealed: string; readonly secrets: SubscriptionSecrets } | undefined
 
-  /** Sends, and keeps the lease meanwhile. */
+  /** Sends, and renews the lease in the meantime. */
   async function send(
     claimed: DeviceSubscription,
     { told, markAfter, to }: Load,
@@ -78,7 +81,7 @@ export function attempts(parts: AttemptParts) {
     return isSuccess(answer.status)
   }
 
-  /** Under another key the subscription fails like any other, so that operators see why. */
+  /** With the wrong key the subscription fails like any other, so that operators see why. */
   function openSecrets({ sealed, id }: DeviceSubscription): SubscriptionSecrets | UnsealingError {
     if (opened?.sealed === sealed) return opened.secrets
     try {
@@ -92,8 +95,8 @@ export function attempts(parts: AttemptParts) {
   }
 
   /**
-   * Makes a request for a subscription whose lease this process has. Returns it with its new progress; undefined: it was
-   * changed meanwhile, or the lease was lost.
+   * Makes a request for a subscription whose lease this process has. Returns it with its new
+   * progress; undefined: it was changed in the meantime, or the lease was lost.
    */
   async function attempt(
     claimed: DeviceSubscription,

@@ -10,8 +10,8 @@ const RENEWED_EVERY_MS = 3_000
 type Key = Pick<DeviceSubscription, 'accountId' | 'id'>
 
 /**
- * The right to deliver for a subscription, which one process has at a time. Unless it is renewed, another process may
- * take it after 10 s; until one does, it is still the first one's.
+ * The right to deliver for a subscription, which one process has at a time. Unless it is renewed,
+ * another process may take it after 10 s; until then, the first process still has it.
  */
 export function leases({
   store,
@@ -29,7 +29,7 @@ export function leases({
   })
 
   return {
-    /** How long another process has it. */
+    /** How much longer another process has it. */
     heldFor({ lease }: SubscriptionProgress): number {
       return lease === undefined || lease.owner === owner ? 0 : Math.max(0, lease.until - now())
     },
@@ -54,7 +54,7 @@ export function leases({
       const timer = setInterval(() => {
         store
           .changeProgress(key, (progress) => (isOwn(progress) ? renewed(progress) : undefined))
-          // The write after the request finds out.
+          // The write after the request detects this.
           .catch(() => undefined)
       }, RENEWED_EVERY_MS)
       timer.unref()
@@ -62,8 +62,9 @@ export function leases({
     },
 
     /**
-     * Writes progress if this process still has the lease, and gives it back unless `keep`. Undefined: it has lost it,
-     * and nothing is written. `revision`: that of the subscription now.
+     * Writes progress if this process still has the lease, and releases the lease unless `keep`.
+     * Undefined: the lease was lost, and nothing is written. `revision`: the subscription's current
+     * revision.
      */
     async write(
       key: Key,

@@ -19,9 +19,9 @@ export type ItemStore = Pick<Store, 'findDevices' | 'findPosition' | 'findFacts'
 /** Items for a receiver, and the marks after them. */
 export type NextItems = {
   readonly told: readonly Told[]
-  /** After the first n of them. */
+  /** The mark after the first n items. */
   readonly markAfter: (count: number) => string
-  /** After all that was read. */
+  /** The mark after everything read. */
   readonly mark: string
   readonly end: boolean
   readonly gap: boolean
@@ -37,12 +37,15 @@ type ItemsQuery = {
   readonly signal: AbortSignal
 }
 
-/** Pages double while nothing in them is wanted, so that little is read twice where much is. */
+/**
+ * Page sizes double while a page contains nothing wanted, so that little is read twice where much
+ * is wanted.
+ */
 const MOST_AT_ONCE = 500
-/** The place is saved after this many entries. */
+/** The mark is saved after this many entries. */
 const MOST_PASSED_OVER = 50_000
 
-/** So old may be what is known of a device: every subscription asks for the same ones. */
+/** Maximum age of cached device data: every subscription looks up the same devices. */
 const DEVICES_KNOWN_MS = 2_000
 const MOST_DEVICES_KNOWN = 10_000
 
@@ -58,7 +61,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
     ttl: DEVICES_KNOWN_MS,
   })
 
-  /** Looks all devices that are not known up together. */
+  /** Looks up all unknown devices together. */
   function devicesOf(accountId: string, deviceIds: readonly string[]): Promise<KnownDevice[]> {
     const keyOf = (deviceId: string) => deviceKey({ accountId, deviceId })
     const found = new Map(Array.from(new Set(deviceIds), (id) => [id, known.get(keyOf(id))]))
@@ -96,7 +99,10 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
     })
   }
 
-  /** One page of the feed; labels, which events do not show, are looked up for all its devices together. */
+  /**
+   * One page of the feed; labels, which events do not contain, are looked up for all its devices
+   * together.
+   */
   async function pageOf(
     subscription: DeviceSubscription,
     { mark: after, now, ...query }: ItemsQuery,
@@ -129,7 +135,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
     return { ...page, kept, leftOut: await selected(subscription, tooLate) }
   }
 
-  /** The number of devices, of a list that may repeat them, that a subscription is about. */
+  /** The number of devices in a list, possibly with repeats, that a subscription is about. */
   async function selected(subscription: DeviceSubscription, deviceIds: readonly string[]) {
     if (subscription.labels === undefined || deviceIds.length === 0) return deviceIds.length
     const devices = await devicesOf(subscription.accountId, deviceIds)
@@ -194,7 +200,10 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
       return (await tell(accountId, found)).map(({ told }) => told)
     },
 
-    /** Counts what waits, up to 10 000 items; continues where the last count ended, so every entry is read once. */
+    /**
+     * Counts waiting items, up to 10 000; continues where the last count ended, so every entry is
+     * read once.
+     */
     async count(
       subscription: DeviceSubscription,
       query: Pick<ItemsQuery, 'now' | 'signal'>,

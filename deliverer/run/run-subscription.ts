@@ -17,9 +17,9 @@ import type { ItemReader } from './next-items.ts'
 const RETRY_MS = 1_000
 const LOOKS_EVERY_MS = 60_000
 const WAITS_MS = 20_000
-/** A mark that has passed only unwanted entries is not worth more writes. */
+/** A mark that has only passed unwanted entries is not worth more writes. */
 const SAVED_EVERY_MS = 60_000
-/** Items that were read longer ago are read again: one of their devices may have been erased. */
+/** Items read longer ago than this are read again: one of their devices may have been erased. */
 const FRESH_MS = 500
 const COUNTED_EVERY_MS = 60_000
 
@@ -36,7 +36,7 @@ export type RunnerParts = AttemptParts & {
 
 /** The outcome of a step. */
 type Next = {
-  /** The subscription as it is now; absent: it must be read again. */
+  /** The current subscription; absent: it must be read again. */
   readonly subscription?: DeviceSubscription | undefined
   readonly restMs?: number
 }
@@ -51,9 +51,9 @@ export function runSubscription(
   const { attempt, mostItems } = attempts(parts)
   let current: DeviceSubscription | undefined
   let waitingSince: number | undefined
-  /** Aborted when somebody has changed it, or the process stops. */
+  /** Aborted when the subscription has been changed, or the process stops. */
   let wake = new AbortController()
-  /** Where it reads on: entries between the stored mark and this one are not wanted. */
+  /** Where it continues reading: entries between the stored mark and this one are not wanted. */
   let cursor = { from: '', revision: 0, mark: '', savedAt: now(), leftOut: 0 }
   let countedAt = -Infinity
 
@@ -80,7 +80,7 @@ export function runSubscription(
     }
   }
 
-  /** Does what is due. */
+  /** Runs the next step. */
   async function step(subscription: DeviceSubscription): Promise<Next> {
     const { progress, everySeconds } = subscription
     const heldMs = leases.heldFor(progress)
@@ -106,7 +106,7 @@ export function runSubscription(
     return isAgain ? deliver(subscription, loadAgain) : deliverNext(subscription)
   }
 
-  /** Takes a slot and the lease, and makes one request of what `load` finds then. */
+  /** Takes a slot and the lease, and makes one request with whatever `load` finds then. */
   async function deliver(
     subscription: DeviceSubscription,
     load: (claimed: DeviceSubscription) => Promise<Load | undefined>,
@@ -130,7 +130,10 @@ export function runSubscription(
     return { kind: 'test', told, markAfter: () => mark, end: true }
   }
 
-  /** The items that an operator wants again. Those that no longer exist are removed from the list. */
+  /**
+   * The items that an operator wants to resend. Items that no longer exist are removed from the
+   * list.
+   */
   async function loadAgain(claimed: DeviceSubscription): Promise<Load | undefined> {
     const { mark, resend } = claimed.progress
     const ids = resend.slice(0, mostItems(claimed))
@@ -144,7 +147,7 @@ export function runSubscription(
     return undefined
   }
 
-  /** The oldest mail that some of its recipients were refused. */
+  /** The oldest mail temporarily refused for some of its recipients. */
   async function loadLate(claimed: DeviceSubscription): Promise<Load | undefined> {
     const mail = oldestLate(claimed)
     const told = mail === undefined ? [] : await items.byIds(claimed, mail.ids)
@@ -175,7 +178,7 @@ export function runSubscription(
     const isTold = progress.gapToldAt === mark
     const leftOut = isTold ? 0 : cursor.leftOut + page.leftOut
     const isMissing = page.gap && !isTold
-    // All that is left out is counted first.
+    // Everything left out is counted first.
     const isGap = isMissing || (leftOut > 0 && (first !== undefined || page.end))
     if (first === undefined && !isGap) {
       waitingSince = undefined
@@ -206,7 +209,7 @@ export function runSubscription(
     return items.after(subscription, { mark, limit, waitMs, now, signal: wake.signal })
   }
 
-  /** Saves how far nothing was wanted, so that the next start does not read it again. */
+  /** Saves the mark after unwanted entries, so that the next start does not read them again. */
   async function saveCursor(subscription: DeviceSubscription): Promise<Next> {
     const { from, mark, savedAt } = cursor
     const { waiting, backlogSince } = subscription.progress
@@ -224,8 +227,8 @@ export function runSubscription(
   }
 
   /**
-   * Counts what waits for a receiver that fails or is disabled, at most every minute. Returns the subscription, with
-   * the count unless another process has stored one.
+   * Counts the items waiting for a receiver that fails or is disabled, at most once a minute.
+   * Returns the subscription, with the count unless another process has stored one.
    */
   async function countWaiting(subscription: DeviceSubscription): Promise<DeviceSubscription> {
     const { progress, revision } = subscription
@@ -253,10 +256,10 @@ export function runSubscription(
   return {
     done,
 
-    /** Looks at the subscription again, because somebody has changed it, or the process stops. */
+    /** Checks the subscription again, because it was changed, or the process stops. */
     notify: () => wake.abort(),
 
-    /** As it was last seen. */
+    /** As last read. */
     get current() {
       return current
     },

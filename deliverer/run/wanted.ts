@@ -8,15 +8,15 @@ import {
 } from '../../schemas/subscriptions/subscription.ts'
 import { timeOfPosition } from '../../schemas/subscriptions/item.ts'
 
-/** Kept for this long is what was due while the receiver failed. */
+/** How long items due during a receiver's failure are still sent. */
 const KEPT_MS = 24 * 3_600_000
 const SUNDAY = 7
 
 type Event = DeviceFact | PositionReported
 
 /**
- * Whether an event is still sent, by the time since it was decided, or received: a late alarm is news. `left out`: the
- * receiver failed when it was due, and for too long.
+ * Whether an event is still sent, by the time since it was decided or received: a late alarm is
+ * still news. `left out`: it was due while the receiver was failing, and too long ago.
  */
 export function ageOf(
   subscription: Pick<DeviceSubscription, 'target' | 'maxAgeSeconds' | 'progress'>,
@@ -31,17 +31,20 @@ export function ageOf(
   return now - since <= KEPT_MS ? 'sent' : 'left out'
 }
 
-/** Whether a subscription is about an event, as far as the event alone shows it: not its device's labels. */
+/**
+ * Whether a subscription is about an event, as far as the event alone shows: its device's labels
+ * are not in it.
+ */
 export function wants(subscription: DeviceSubscription, event: Event): boolean {
   const { deviceIds, labels, hours } = subscription
   const at = 'recordId' in event ? timeOfPosition(event) : event.at
-  // The devices of labels are looked at page by page.
+  // The devices with these labels are checked page by page.
   if (labels === undefined && deviceIds && !setOf(deviceIds).has(event.deviceId)) return false
   if (!('recordId' in event) && !wantsFact(subscription, event)) return false
   return hours === undefined || isWithinHours(hours, at)
 }
 
-/** A thousand devices are too many to be looked through for each event. */
+/** A thousand devices are too many to search for each event. */
 const sets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 function setOf(ids: readonly string[]): ReadonlySet<string> {
@@ -59,7 +62,7 @@ function wantsFact({ types, geofenceIds, ruleIds }: DeviceSubscription, fact: De
   return isAtGeofence === true || isOfRule
 }
 
-/** Whether a time is within the hours, by the clock of their zone. */
+/** Whether a time is within the hours, in their time zone. */
 export function isWithinHours({ days, from, to, zone }: Hours, time: number): boolean {
   const shown = new Date(localClock(zone)(time))
   const minute = shown.getUTCHours() * 60 + shown.getUTCMinutes()
@@ -67,7 +70,7 @@ export function isWithinHours({ days, from, to, zone }: Hours, time: number): bo
   const yesterday = today - 1 || SUNDAY
   const [begin, end] = [minutesOf(from), minutesOf(to)]
   if (begin < end) return days.includes(today) && begin <= minute && minute < end
-  // Over midnight: the early hours belong to the day before.
+  // Past midnight: the early hours belong to the previous day.
   return minute >= begin ? days.includes(today) : minute < end && days.includes(yesterday)
 }
 

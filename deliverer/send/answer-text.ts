@@ -3,12 +3,12 @@ import { isSuccess } from '../after-attempt.ts'
 import { parseRetryAfter, type Answer } from './http-client.ts'
 import { escaped } from '../../schemas/subscriptions/messages.ts'
 
-/** Shorter ones are words that occur in any text. */
+/** Shorter texts are words that occur anywhere. */
 const SHORTEST_SECRET = 4
 const SHORTEST_SEGMENT = 8
 const LONGEST_WORDS = 200
 
-/** The answer of a chat with what its body says: why, and when to come again. */
+/** The response of a chat with details from its body: the reason, and when to retry. */
 export function withWords(answer: Answer): Answer {
   const { status, failure, text, retryAfterMs } = answer
   if (status === undefined || isSuccess(status) || failure !== undefined) return answer
@@ -25,7 +25,7 @@ export function withWords(answer: Answer): Answer {
   }
 }
 
-/** The reason in a body that may be cut off: of an object, or a text that is no page. */
+/** The reason in a possibly truncated body: from an object, or a text that is not an HTML page. */
 function wordsOf(body: string): string {
   const [, json] = /"(?:description|message|error)":\s*("(?:[^"\\]|\\.)*")/.exec(body) ?? []
   const words = json === undefined ? (/^\s*[<{[]/.test(body) ? '' : body) : parsedText(json)
@@ -44,15 +44,15 @@ function parsedText(json: string): string {
 }
 
 /**
- * The beginning of a receiver's answer without the secrets of its target: many receivers repeat the path or the
- * headers of a request that they refuse.
+ * The beginning of a receiver's response without the secrets of its target: many receivers repeat
+ * the path or the headers of a request they refuse.
  */
 export function withoutSecrets(text: string, target: SubscriptionTarget): string {
   const secrets = [...new Set(secretsOf(target).flatMap(spellings))]
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .sort((one, other) => other.length - one.length)
   const without = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
-  // Where the text was cut off, a secret may have begun.
+  // Where the text was truncated, a secret may have begun.
   const begun = secrets.flatMap((secret) => beginningAtEnd(without, secret))
   const longest = Math.max(0, ...begun)
   return longest === 0 ? without : `${without.slice(0, -longest)}…`
@@ -93,7 +93,7 @@ function decoded(text: string): string {
   }
 }
 
-/** How much of a secret's beginning the text ends with, if it is more than a word. */
+/** How much of the beginning of a secret the text ends with, if more than a word. */
 function beginningAtEnd(text: string, secret: string): number[] {
   for (let length = Math.min(secret.length, text.length); length >= SHORTEST_SECRET; length -= 1) {
     if (text.endsWith(secret.slice(0, length))) return [length]

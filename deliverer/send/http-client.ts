@@ -16,45 +16,47 @@ import { EndedRequestError, requestFailure } from './request-failure.ts'
 import type { OutboundRequest } from '../../schemas/subscriptions/messages.ts'
 
 const ANSWERS_WITHIN_MS = 15_000
-/** A receiver may send interim answers (1xx) before its answer, but not without end. */
+/** A receiver may send interim responses (1xx) before the final one, but not without end. */
 const MOST_INTERIM_ANSWERS = 100
 const ENDLESS = 'too many interim answers (1xx) before an answer'
-/** Idle connections are not kept for the next delivery, which may be hours later. */
+/** Idle connections are not kept open for the next delivery, which may be hours later. */
 const KEEP_ALIVE_MS = 10_000
 
 const RESOLVES_WITHIN_MS = 2_000
 const RESOLVING_TRIES = 2
-/** Fewer than libuv has threads: in the embedded process those also decompress the devices' requests. */
+/**
+ * Fewer than libuv's threads: in the embedded process these also decompress the devices' requests.
+ */
 const MOST_ON_THREADS = 2
 
 const KEPT_BYTES = 1_024
-/** Read to keep the connection open; beyond this length it is closed. */
+/** Read to keep the connection open; if the body is longer, the connection is closed. */
 const MOST_BYTES = 64 * 1_024
-/** The status has arrived: the body is only for operators to look at. */
+/** The status has arrived: the body is only for operators. */
 const BODY_WITHIN_MS = 2_000
 
-/** The outcome of a request. Neither text has anything of the URL but its host. */
+/** The outcome of a request. Neither text contains any part of the URL except its host. */
 export type Answer = {
-  /** Absent: there was no answer. */
+  /** Absent: there was no response. */
   readonly status?: number
-  /** Why there was none, or where the answer leads. */
+  /** Why there was no response, or where it redirects. */
   readonly failure?: string
   readonly retryAfterMs?: number | undefined
-  /** The beginning of the answer's body. */
+  /** The beginning of the response body. */
   readonly text: string
   readonly milliseconds: number
 }
 
 export type HttpClient = {
-  /** Posts once; never rejects. Redirects are answers like others. */
+  /** Posts once; never rejects. Redirects are ordinary responses. */
   post(request: OutboundRequest): Promise<Answer>
   close(): Promise<void>
 }
 
 /**
- * Posts to URLs that operators have entered, and to nothing else of this network: see `addressFault`. Every name is
- * resolved when it is connected to, and the connection goes to an address that was checked. `proxy`: it resolves
- * the names in place of this process.
+ * Posts to URLs that operators have entered, and to nothing else in this network: see
+ * `addressFault`. Every name is resolved when connecting, and the connection uses an address that
+ * was checked. `proxy`: resolves the names instead of this process.
  */
 export function httpClient({
   networks,
@@ -96,7 +98,7 @@ export function httpClient({
     }
   }
 
-  /** The answer, after interim ones (1xx), without its body. */
+  /** The final response, after interim ones (1xx), without its body. */
   function firstAnswer(
     url: URL,
     { headers, body }: Pick<OutboundRequest, 'headers' | 'body'>,
@@ -119,7 +121,7 @@ export function httpClient({
 
   async function exchange({ url: text, headers, body }: OutboundRequest) {
     const url = new URL(text)
-    // A connection to an address looks up no name.
+    // A connection to an address needs no name look-up.
     const address = addressIn(url)
     const fault =
       address === undefined
@@ -156,8 +158,9 @@ export function httpClient({
 export type ResolveName = (name: string) => Promise<readonly LookupAddress[]>
 
 /**
- * Every address of a name. Asks DNS without one of libuv's threads, which a slow server would hold; only a name that
- * DNS does not know is looked up as the system does, in its file of hosts and elsewhere.
+ * Every address of a name. Queries DNS without using libuv's threads, which a slow server would
+ * block; only a name unknown to DNS is looked up as the system does, in its hosts file and
+ * elsewhere.
  */
 export function nameResolver(): ResolveName {
   const resolver = new Resolver({ timeout: RESOLVES_WITHIN_MS, tries: RESOLVING_TRIES })
@@ -194,7 +197,7 @@ async function firstBytes(body: Readable): Promise<string> {
       if (length > MOST_BYTES) break
     }
   } catch {
-    // The part that has arrived is shown.
+    // The part that has arrived is used.
   } finally {
     clearTimeout(timer)
     body.destroy()
@@ -206,8 +209,8 @@ async function firstBytes(body: Readable): Promise<string> {
 const WORD = /^([a-z_-]{1,16}(\.[a-z]{1,4})?)?$/i
 
 /**
- * Where a redirect leads, for operators: they enter that URL. Of its path only words are shown, and none of them from
- * the path that the request had.
+ * Where a redirect leads, for operators, who enter that URL instead. Only words of its path are
+ * included, and none from the request's path.
  */
 function redirectText(status: number, url: URL, location: string | undefined): string | undefined {
   if (status < 300 || status > 399 || location === undefined) return undefined

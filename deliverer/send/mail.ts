@@ -9,7 +9,7 @@ import type { Answer } from './http-client.ts'
 import { escapeHtml, type Mail } from '../../schemas/subscriptions/messages.ts'
 import { requestFailure } from './request-failure.ts'
 
-/** RFC 3834: no automatic answers, please. */
+/** RFC 3834: asks for no automatic replies. */
 const GENERATED = { 'Auto-Submitted': 'auto-generated' }
 const WITHIN_MS = 15_000
 const MOST_ADMINS = 50
@@ -20,7 +20,10 @@ const NOBODY_SIGNED_IN = 'none of the recipients has signed in yet: each gets ma
 const SOME_NOT_SIGNED_IN = 'a recipient who has not signed in yet gets mail from then on'
 const TOO_MANY = 'the account has sent as many mails as it may in an hour'
 
-/** `failure`, also of a mail that others got, names the recipients whom the server refused; `late`: those refused for now (4xx). */
+/**
+ * `failure`, even if other recipients got the mail, names the recipients refused by the server;
+ * `late`: those refused temporarily (4xx).
+ */
 export type MailAnswer = Answer & { readonly late?: readonly string[] }
 
 export type Mailer = {
@@ -29,7 +32,7 @@ export type Mailer = {
   close(): void
 }
 
-/** Sends mails by the operator's own server. */
+/** Sends mails through the operator's mail server. */
 export function smtpMailer({ url, from }: { url: string; from: string }): Mailer {
   const transport = createTransport(
     {
@@ -37,7 +40,7 @@ export function smtpMailer({ url, from }: { url: string; from: string }): Mailer
       connectionTimeout: WITHIN_MS,
       greetingTimeout: WITHIN_MS,
       socketTimeout: WITHIN_MS,
-      // Nothing in a mail names a file or a URL to be read.
+      // Nothing in a mail refers to a file or URL to be read.
       disableFileAccess: true,
       disableUrlAccess: true,
     },
@@ -58,11 +61,11 @@ export function smtpMailer({ url, from }: { url: string; from: string }): Mailer
   }
 }
 
-/** What nodemailer says of a mail that was sent, or not. */
+/** nodemailer's result for a mail, sent or not. */
 type SmtpOutcome = {
   readonly responseCode?: number
   readonly code?: string
-  /** Of the system or of TLS. */
+  /** Error codes of the system or of TLS. */
   readonly originalCode?: string
   readonly rejectedErrors?: readonly {
     readonly recipient: string
@@ -105,8 +108,9 @@ type MailToSend = {
 }
 
 /**
- * Mails the operators of an account who have signed in once: anybody's address can be made an operator's. The
- * others get one mail a day that asks them to, and nothing that the account has written.
+ * Mails the operators of an account who have signed in at least once: anybody's address can be made
+ * an operator's. Other operators get one mail a day that asks them to sign in, with nothing written
+ * by the account.
  */
 export function mailSender({
   store,
@@ -117,7 +121,7 @@ export function mailSender({
   mailer: Mailer | undefined
   consoleUrl: string | undefined
 }) {
-  /** `notice`: what operators should know although the mail was sent. */
+  /** `notice`: information for operators although the mail was sent. */
   return async function sendMail({
     accountId,
     to,
@@ -156,7 +160,10 @@ function signInMail(consoleUrl: string | undefined): Mail {
   )
 }
 
-/** Mails the admins of an account when a receiver has failed for a while, and when its subscription is disabled. */
+/**
+ * Mails the admins of an account when a receiver has failed for a while, and when its subscription
+ * is disabled.
+ */
 export function adminWarnings({
   store,
   sendMail,

@@ -1,4 +1,4 @@
-/** A request that ended for a reason of ours; the message is for operators. */
+/** A request that we ended ourselves; the message is for operators. */
 export class EndedRequestError extends Error {
   override readonly name = 'EndedRequestError'
 }
@@ -28,11 +28,11 @@ const KNOWN: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'there is no version of TLS that both sides know',
 }
 
-/** Why a request had no answer, in words that hold nothing of the request. */
+/** Why a request had no response, in words that contain nothing of the request. */
 export function requestFailure(error: unknown): string {
   if (error instanceof EndedRequestError) return error.message
   const { code, errors } = error as { code?: unknown; errors?: unknown }
-  // Several addresses were tried: as the first one failed.
+  // Several addresses were tried: report the first failure.
   if (Array.isArray(errors) && errors.length > 0) return requestFailure(errors[0])
   if (typeof code !== 'string') return 'the request failed'
   return KNOWN[code] ?? `the request failed (${code.replace(/[^A-Z0-9_]/g, '')})`

@@ -17,24 +17,24 @@ export type ItemsToSend = {
   readonly subscription: DeviceSubscription
   readonly secrets: SubscriptionSecrets
   readonly told: readonly Told[]
-  /** After the first n items. */
+  /** The mark after the first n items. */
   readonly markAfter: (count: number) => string
   readonly now: number
-  /** Of a mail: its only recipients. */
+  /** For a mail: its only recipients. */
   readonly to?: readonly string[] | undefined
 }
 
 export type Sent = {
   readonly answer: Answer
-  /** The number of items, from the first one on, that were in it. */
+  /** The number of items, from the first on, in the request. */
   readonly count: number
   /** A warning for operators although the delivery succeeded. */
   readonly notice?: string | undefined
-  /** The recipients whom the mail server refused for now. */
+  /** The recipients temporarily refused by the mail server. */
   readonly late?: readonly string[] | undefined
 }
 
-/** Sends items in the way of their subscription's target. */
+/** Sends items in the form required by their subscription's target. */
 export function itemSender({
   http,
   sendMail,
@@ -77,14 +77,14 @@ export function itemSender({
   }
 }
 
-/** Of the server: `TZ`, or what its system has. */
+/** The server's time zone: `TZ`, or the system's. */
 function ownZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 export type SendItems = ReturnType<typeof itemSender>
 
-/** The signed request of a webhook. `count`: the number of items, from the first one on, that are in it. */
+/** The signed request of a webhook. `count`: the number of items in it, from the first on. */
 function webhookRequest(
   { url, headers, batch }: Extract<SubscriptionTarget, { kind: 'webhook' }>,
   {
@@ -108,8 +108,9 @@ function webhookRequest(
 }
 
 /**
- * The headers by which receivers verify a webhook, as https://www.standardwebhooks.com has them. `id`: the same for
- * every attempt; `now`: the time of this one. A receiver that knows one of the secrets accepts it.
+ * The headers by which receivers verify a webhook, as specified by
+ * https://www.standardwebhooks.com. `id`: the same for every attempt; `now`: the time of this
+ * attempt. A receiver that knows one of the secrets accepts it.
  */
 export function signedHeaders(
   body: string,

@@ -95,7 +95,7 @@ async function consume({ brokers, topic, group, registry }: Options): Promise<nu
     const report = event.kind === 'heartbeat' ? event.heartbeat : event.position
     const erasedAt = erased.get(deviceOf(report)) ?? 0
     if (event.spooled && report.receivedAt <= erasedAt) return
-    // A heartbeat that comes again does no harm.
+    // A repeated heartbeat does no harm.
     if (event.kind === 'heartbeat') return processHeartbeat(event.heartbeat)
     if (done.has(event.id)) return
     await processPosition(event.position)
@@ -115,8 +115,8 @@ async function processPosition({ timestamp, receivedAt, ...position }: Position)
 }
 
 /**
- * Move on when you last saw the device, if you have a position of it: the newest `receivedAt` of its
- * positions and heartbeats.
+ * Advance the time you last saw the device, if you have a position of it: the newest `receivedAt`
+ * of its positions and heartbeats.
  */
 async function processHeartbeat({ receivedAt, ...device }: Heartbeat): Promise<void> {
   const line = { ...device, seenAt: new Date(receivedAt).toISOString() }

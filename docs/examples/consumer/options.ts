@@ -8,7 +8,7 @@ export type Options = {
   readonly registry?: string
 }
 
-/** An invalid argument; the message says what to give. */
+/** An invalid argument; the message says what to enter instead. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -11,7 +11,7 @@ export type Position = Measurements & {
   readonly receivedAt: number
   /** Other data of the device, under its own names. */
   readonly attributes?: Readonly<Record<string, string | number | boolean>>
-  /** It was recorded earlier, elsewhere, and brought in as history. */
+  /** It was recorded earlier by another system, and imported as history. */
   readonly imported?: true
 }
 
