@@ -14,7 +14,10 @@ import { joinThread, paced } from './calls.ts'
 import { atAddress, LAN_SETTINGS, lanAddress, lanWelcome, welcome } from './welcome.ts'
 import { type MainThread, type WorkerThread, untilEnded } from './threads.ts'
 
-/** The interval at which the worker is woken while reports keep coming: each time costs both threads. */
+/**
+ * The interval at which the worker is woken while reports keep arriving: each wake-up costs both
+ * threads.
+ */
 const WOKEN_EVERY_MS = 10
 
 const isLan = process.argv.includes('--lan')
@@ -30,7 +33,7 @@ await runProgram('gps', serve, {
 /**
  * The three services in one process, on SQLite files in the data directory. This thread serves the
  * devices and is the only one to write the log. The worker does the rest, so that no export, search
- * or projection delays an answer to a device.
+ * or projection delays a response to a device.
  */
 async function serve(program: Program): Promise<void> {
   const { config, logger, lifecycle, metrics } = program
@@ -64,7 +67,7 @@ async function serve(program: Program): Promise<void> {
   await stat(directory)
   const thread = new Worker(new URL('./worker/main.js', import.meta.url), {
     workerData: settings,
-    // Its default ignores the limit of this thread and could be more than the machine has.
+    // Its default ignores the limit of this thread and could exceed the machine's memory.
     resourceLimits: { maxOldGenerationSizeMb: getHeapStatistics().heap_size_limit / 1024 ** 2 },
   })
   const worker = joinThread<MainThread, WorkerThread>(thread, {
@@ -73,7 +76,7 @@ async function serve(program: Program): Promise<void> {
     commitTopic: eventLog.commitTopic,
     trim: (receivedBefore) => eventLog.trim(receivedBefore, lifecycle.stopping),
     metrics: () => metrics.threads.json(),
-    // The worker has logged why.
+    // The worker has logged the reason.
     ending: async () => {
       if (!lifecycle.stopping.aborted) lifecycle.failQuietly()
     },
@@ -89,7 +92,7 @@ async function serve(program: Program): Promise<void> {
   })
   await worker.call('opened')
 
-  // Read in this thread, so that a busy worker does not delay answers to devices.
+  // Read in this thread, so that a busy worker does not delay responses to devices.
   const grants = openSqliteGrants({ directory })
   lifecycle.onClose('keys', async () => grants.close())
   const store = {

@@ -30,7 +30,9 @@ export type WorkerThread = Pick<Keys, 'touchKeys' | 'countRefusals'> &
     /** A topic of the log has new entries. */
     appendedTo(topic: TopicName): Promise<void>
     metrics(): Promise<MetricsJson>
-    /** Finishes work in progress and takes no new, but still answers the main thread's calls. */
+    /**
+     * Finishes work in progress and accepts no new work, but still answers the main thread's calls.
+     */
     stop(): Promise<void>
     /** The main thread makes no more calls: the worker may end. */
     finish(): Promise<void>

@@ -9,8 +9,8 @@ export type WelcomeSecrets = {
 }
 
 /**
- * The text that the first start prints. Only here are these secrets ever shown, so it goes to
- * standard output and never through the logger.
+ * The text printed at the first start. These secrets are shown only here, so it goes to standard
+ * output and never through the logger.
  */
 export function welcome({
   secrets: { email, password, apiKey },
@@ -20,7 +20,7 @@ export function welcome({
   secrets: WelcomeSecrets
   ingestUrl: string
   adminUrl: string
-  /** Without a slash at the end; absent: the console is at the admin API's own address. */
+  /** Without a trailing slash; absent: the console is at the admin API's address. */
   consolePublicUrl?: string | undefined
 }): string {
   const [ingestUrl, adminUrl] = [onThisMachine(urls.ingestUrl), onThisMachine(urls.adminUrl)]
@@ -60,14 +60,14 @@ function onThisMachine(url: string): string {
 /** The settings of `--lan`: the service listens on all addresses of this computer. */
 export const LAN_SETTINGS = { HOST: '0.0.0.0' }
 
-/** Networks inside this computer, and tunnels: phones are not in them. */
+/** Networks inside this computer, and tunnels: no phones are in them. */
 const NOT_LOCAL =
   /^(docker|br-|veth|virbr|vmnet|vboxnet|vEthernet|lxc|lxd|podman|cni|flannel|tun|tap|utun|wg|tailscale|zt|awdl|llw|bridge)/i
 const PRIVATE = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/
 
 /**
- * The address of this computer in the network of its router; addresses that only such networks use go
- * before others.
+ * The address of this computer in its router's network; addresses that only such networks use take
+ * precedence.
  * @throws {Error} if it has none.
  */
 export function lanAddress(
@@ -77,7 +77,7 @@ export function lanAddress(
     .filter(([name]) => !NOT_LOCAL.test(name))
     .flatMap(([, infos = []]) => infos)
     .filter(({ family, internal, address }) => {
-      // 169.254: a computer whose router has given it none.
+      // 169.254: a computer to which no router has assigned an address.
       return family === 'IPv4' && !internal && !address.startsWith('169.254.')
     })
     .map(({ address }) => address)
@@ -90,12 +90,15 @@ export function lanAddress(
   return address
 }
 
-/** The URL as others in the network reach it. */
+/** The URL for other devices in the network. */
 export function atAddress(url: string, address: string): string {
   return url.replace('//0.0.0.0:', `//${address}:`)
 }
 
-/** The text that the start prints: the console's address as a QR code, and a warning of plain HTTP. */
+/**
+ * The text printed at the start: the console's address as a QR code, and a warning about plain
+ * HTTP.
+ */
 export function lanWelcome(consoleUrl: string): string {
   const connect = `${consoleUrl}/connect`
   return `

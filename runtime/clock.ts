@@ -1,15 +1,16 @@
 /** The current time, passed in so that tests can control it. */
 export type Clock = { now(): number }
 
-/** Milliseconds since the epoch, from the machine's clock. */
+/** Milliseconds since the epoch, from the system clock. */
 export const systemClock: Clock = { now: () => Date.now() }
 
-/**
- * Monotonic milliseconds, for ages and pauses: unlike the machine's clock it is never adjusted.
- */
+/** Monotonic milliseconds, for ages and pauses: unlike the system clock it is never adjusted. */
 export const steadyClock: Clock = { now: () => performance.now() }
 
-/** The result of a promise; rejects with `late()` after `ms`. The timer does not keep a process running. */
+/**
+ * The result of a promise; rejects with `late()` after `ms`. The timer does not keep the process
+ * alive.
+ */
 export function within<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms).unref()
@@ -27,7 +28,10 @@ export function within<T>(ms: number, promise: Promise<T>, late: () => Error): P
   })
 }
 
-/** The result of a promise; rejects with `late()` at `deadline`, by `performance.now()`. */
+/**
+ * The result of a promise; rejects with `late()` at `deadline`, on the clock of
+ * `performance.now()`.
+ */
 export function beforeDeadline<T>(
   deadline: number,
   promise: Promise<T>,

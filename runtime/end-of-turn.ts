@@ -1,18 +1,23 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 
-/** The longest that a piece of work may block the others of its thread. */
+/** The longest time that a piece of work may block other work of its thread. */
 const TURN_MS = 10
-/** The same for large requests, beside which small ones must be answered in milliseconds. */
+/**
+ * The same for large requests, because small ones must be answered within milliseconds meanwhile.
+ */
 const PIECE_MS = 1
-/** A piece of the work of one caller, of which there may be many. */
+/** A piece of work for one caller, of which there may be many. */
 const OWN_MS = 5
-/** The number of items between two looks at the clock, which cost something too. */
+/** The number of items between two checks of the clock, which also take time. */
 const ASKED_EVERY = 32
 
-/** Yields to the event loop: resolves after other pending work of this thread has had a turn. */
+/** Yields to the event loop: resolves after other pending work of this thread has run. */
 export { endOfTurn }
 
-/** Returns a function that yields to the event loop if this thread has worked for 10 ms since the last time. */
+/**
+ * Returns a function that yields to the event loop if this thread has worked for 10 ms since the
+ * last yield.
+ */
 export function turnTaker(): () => Promise<void> {
   let began = performance.now()
   return async () => {
@@ -28,8 +33,8 @@ let due: Due[] = []
 const waiting = new Map<string, (() => void)[]>()
 
 /**
- * Calls a function at the end of this turn of the event loop, before any work that waits in `ownTurn`. Returns
- * a function that cancels the call.
+ * Calls a function at the end of this event-loop turn, before any work that waits in `ownTurn`.
+ * Returns a function that cancels the call.
  */
 export function atEndOfTurn(call: () => void): () => void {
   const one: Due = { call }
@@ -52,8 +57,8 @@ function callDue(): void {
 }
 
 /**
- * Yields like `endOfTurn`, but each turn runs only one of the pieces of work that wait here, and parties take turns:
- * new work waits for one piece of each party, not for all.
+ * Yields like `endOfTurn`, but each turn runs only one of the waiting pieces of work, and parties
+ * take turns: new work waits for one piece of each party, not for all.
  */
 export function ownTurn(party = ''): Promise<void> {
   return new Promise((resolve) => {
@@ -64,7 +69,10 @@ export function ownTurn(party = ''): Promise<void> {
   })
 }
 
-/** Returns a function that yields in the same way if the work has taken a few milliseconds since the last time. */
+/**
+ * Returns a function that yields in the same way if the work has taken a few milliseconds since the
+ * last yield.
+ */
 export function ownTurns(party: string): () => Promise<void> {
   let began = performance.now()
   return async () => {
@@ -86,7 +94,7 @@ function beginNext(): void {
   if (waiting.size > 0) setImmediate(beginNext)
 }
 
-/** Maps a list in pieces of a millisecond, each in a turn of its own. */
+/** Maps a list in 1 ms slices, one per event-loop turn. */
 export async function mapInTurns<T, R>(
   list: readonly T[],
   map: (one: T, index: number) => R,

@@ -39,7 +39,9 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorIdentifier, string>> = {
 /** One faulty field of a request and what to send instead. */
 export type Fault = { readonly field: string; readonly message: string }
 
-/** An answer other than success, thrown anywhere and turned into the envelope in one middleware. */
+/**
+ * A response other than success, thrown anywhere and turned into the envelope in one middleware.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly error: ErrorIdentifier
@@ -60,7 +62,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Further faults of a request are only counted. */
+/** Beyond this number, a request's faults are only counted. */
 const FAULTS_LISTED = 20
 
 /** 400 `INVALID_PARAMS`: the message names every faulty field (specification section 4.1, rule 1). */
@@ -69,7 +71,7 @@ export function invalidParams(faults: readonly Fault[]): ApiError {
   return new ApiError('INVALID_PARAMS', message, { details })
 }
 
-/** Message and details for a sender: the first 20 faults, and the number of the others. */
+/** Message and details for a sender: the first 20 faults, and the number of further ones. */
 export function describeFaults(faults: readonly Fault[]): {
   message: string
   details: readonly Fault[]
@@ -95,10 +97,10 @@ export class DependencyError extends Error {
   }
 }
 
-/** Clients refused at the same time should come back at different times. */
+/** Clients refused at the same time should return at different times. */
 const RETRY_AFTER_SECONDS = [1, 2, 3] as const
 
-/** The answer for anything thrown; unexpected errors reveal nothing. */
+/** The error response for anything thrown; unexpected errors reveal nothing. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   if (thrown instanceof DependencyError && thrown.retriable) {
@@ -115,7 +117,7 @@ export function unavailable(message: string, cause?: unknown): ApiError {
   })
 }
 
-/** The 429 beyond a limit that resets in this time. */
+/** The 429 beyond a limit that resets after this time. */
 export function rateLimited(message: string, seconds: number): ApiError {
   return new ApiError('RATE_LIMITED', `${message}: try again in ${seconds} s`, {
     headers: { 'Retry-After': String(seconds) },
@@ -126,7 +128,7 @@ export function retryAfterSeconds(): string {
   return String(RETRY_AFTER_SECONDS[Math.floor(Math.random() * RETRY_AFTER_SECONDS.length)])
 }
 
-/** Whether an error shows a fault of the program, which only a stack trace leads to. */
+/** Whether an error shows a bug in the program, for which the stack trace is needed. */
 export function isProgramFault(error: unknown): boolean {
   return (
     !(error instanceof Error) ||

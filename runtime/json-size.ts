@@ -1,4 +1,4 @@
-/** Roughly the length of a value as JSON, for a fraction of the cost of writing it. */
+/** The approximate length of a value as JSON, at a fraction of the cost of serialising it. */
 export function jsonSize(value: unknown): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 8

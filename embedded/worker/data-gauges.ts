@@ -1,7 +1,10 @@
 import { Gauge, type Registry } from 'prom-client'
 import { dataBytes, freeBytes, lastBackupAt } from '../../runtime/sqlite/data-directory.ts'
 
-/** Exports the size of a data directory, what its disk has left, and its newest backup, measured at each scrape. */
+/**
+ * Exports the size of a data directory, the free space on its disk, and its newest backup, measured
+ * at each scrape.
+ */
 export function exportData(registry: Registry, directory: string): void {
   /** Without a value while there is nothing to measure, or it cannot be measured. */
   function gauge(name: string, help: string, measure: () => Promise<number | undefined>): void {

@@ -15,7 +15,10 @@ import { joinThread, type Peer } from '../calls.ts'
 import type { MainThread, WorkerThread } from '../threads.ts'
 import { exportData } from './data-gauges.ts'
 
-/** Niceness: when threads compete for a processor, the one that answers the devices comes first. */
+/**
+ * Niceness: when threads compete for a processor, the one that answers the devices takes
+ * precedence.
+ */
 const NICER = 10
 
 await runProgram('gps', serve, { settings: workerData as Readonly<Record<string, string>> })

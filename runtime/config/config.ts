@@ -26,7 +26,7 @@ export type Config = ConsoleConfig &
     readonly adminPort: number
     readonly projectorPort?: number
     readonly delivererPort?: number
-    /** Absent: every service serves the metrics on its own port. */
+    /** Absent: every service serves its metrics on its usual port. */
     readonly metricsPort?: number
     readonly dataDir: string
     readonly distributed?: {
@@ -53,11 +53,11 @@ export type Config = ConsoleConfig &
       readonly maxBytes: number
       readonly maxAgeSeconds: number
     }
-    /** How long reports must have been received until silences are judged. */
+    /** How long reports must have been received before silences are judged. */
     readonly factsGraceSeconds: number
-    /** How long events may wait in a spool, of this process or of another. */
+    /** How long events may wait in a spool, of this process or another. */
     readonly spoolMaxAgeSeconds: number
-    /** Days; `off` removes a retention that the store has. */
+    /** Days; `off` removes a retention set in the store. */
     readonly retention?: number | 'off'
     /** The origins whose pages may call both APIs with a key; absent: none. */
     readonly corsOrigins?: CorsOrigins
@@ -76,7 +76,7 @@ export type KafkaConfig = {
     readonly password: string
   }
   readonly topicPrefix: string
-  /** Absent: the brokers' own default. */
+  /** Absent: the brokers' default. */
   readonly replicationFactor?: number
   /** From RETENTION_DAYS; absent: unlimited. */
   readonly retentionMs?: number

@@ -2,14 +2,17 @@ import { basename } from 'node:path'
 import Joi from 'joi'
 import { variable } from './variables.ts'
 
-/** A map over the console's own base map: raster tiles, or a PMTiles file here or elsewhere. */
+/** A map over the console's built-in base map: raster tiles, or a PMTiles file, local or remote. */
 export type MapConfig = {
   /** Its name in the console. */
   readonly name: string
   /** Plain text. */
   readonly attribution?: string
   readonly maxZoom?: number
-  /** The party that sees which area an operator looks at: it is loaded only once they have chosen it. */
+  /**
+   * The party that learns which area an operator looks at: it is loaded only after the operator has
+   * chosen it.
+   */
   readonly seenBy?: string
 } & (
   | { readonly kind: 'tiles'; readonly url: string }
@@ -18,12 +21,15 @@ export type MapConfig = {
 )
 
 export type ConsoleConfig = {
-  /** Where browsers reach the console; without a slash at the end. Absent: at the root of the admin API. */
+  /**
+   * Where browsers reach the console, without a trailing slash. Absent: at the root of the admin
+   * API.
+   */
   readonly consolePublicUrl?: string
-  /** The URLs at which devices and the admin API reach the ingest API; without a slash at the end. */
+  /** The URLs at which devices and the admin API reach the ingest API, without a trailing slash. */
   readonly ingestPublicUrl?: string
   readonly ingestInternalUrl?: string
-  /** A new operator gets the first one that no third party sees. */
+  /** A new operator gets the first map that no third party sees. */
   readonly maps: readonly MapConfig[]
 }
 
@@ -89,7 +95,7 @@ export type ConsoleVariables = {
   MAP_STREETS: 'osm' | 'off'
 }
 
-/** The fault of variables that are invalid in combination. */
+/** The fault of variables whose combination is invalid. */
 export function consoleFault(v: ConsoleVariables): string | undefined {
   if (v.MAP_TILE_URL !== undefined || v.MAP_PMTILES !== undefined) return undefined
   const name = (['MAP_ATTRIBUTION', 'MAP_MAX_ZOOM'] as const).find((one) => v[one] !== undefined)
@@ -133,12 +139,12 @@ function namedPlaces(text = ''): { readonly name?: string; readonly place: strin
   })
 }
 
-/** Blanks separate maps, so a blank within a name or path is written as %20. */
+/** Spaces separate maps, so a space within a name or path is written as %20. */
 function blanksIn(text: string): string {
   return text.replaceAll('%20', ' ')
 }
 
-/** The text, if each of the places in it is valid. */
+/** The text, if each map in it is valid. */
 function each(parse: (place: string) => string | undefined) {
   return (text: string) => {
     const places = namedPlaces(text)

@@ -5,7 +5,9 @@ import { variable } from './variables.ts'
 
 /** How subscriptions reach other services. */
 export type OutboundConfig = {
-  /** Encrypts the secrets of subscriptions; absent: embedded, the one in the data directory. */
+  /**
+   * Encrypts the secrets of subscriptions; absent: in embedded mode, the key in the data directory.
+   */
   readonly secretsKey?: Uint8Array
   readonly webhooks: {
     readonly allowNetworks: readonly Network[]
@@ -65,7 +67,10 @@ export function outboundConfig(v: OutboundVariables): OutboundConfig {
   }
 }
 
-/** The URL; a sign in its user or password that would end them, such as the @ of an address, is encoded. */
+/**
+ * The URL; characters in its user or password that would end these, such as the @ of an address,
+ * are encoded.
+ */
 function parseSmtpUrl(text: string): string | undefined {
   if (isSmtpUrl(text)) return text
   const [, scheme = '', user = '', password, server = ''] =
@@ -87,7 +92,7 @@ function isSmtpUrl(text: string): boolean {
   return hostname !== '' && /^\/?$/.test(pathname) && hash === ''
 }
 
-/** Signs that are encoded already stay so. */
+/** Encoded characters remain unchanged. */
 function encoded(text: string): string {
   return text.replace(/%(?![\da-f]{2})|[^\w.~!$&'()*+,;=%-]/giu, encodeURIComponent)
 }

@@ -2,7 +2,7 @@ import Joi from 'joi'
 import type { CorsOrigins } from '../http/cors.ts'
 import type { RateLimit } from '../limits/rate-counters.ts'
 
-/** The environment variables of the services, as they are read. */
+/** The environment variables of the services, as read. */
 export type ServiceVariables = {
   HOST: string
   INGEST_PORT: number

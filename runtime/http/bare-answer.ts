@@ -24,12 +24,12 @@ export function refuseOverload(response: ServerResponse, seconds: number): void 
   response.writeHead(OVERLOADED.status, headers).end(OVERLOADED.body)
 }
 
-/** The longest that a refused client may keep sending before its connection is closed. */
+/** How long a refused client may keep sending before its connection is closed. */
 const LINGERS_MS = 3_000
 
 /**
- * Answers on the bare socket, and leaves the client time to read: the connection closes once the client has sent
- * nothing for a second, and after 3 s in any case.
+ * Responds on the bare socket, and leaves the client time to read: the connection closes once the
+ * client has sent nothing for a second, and after 3 s in any case.
  */
 export function refuseConnection(
   socket: Duplex,
@@ -59,7 +59,7 @@ function bareAnswer(identifier: ErrorIdentifier, message: string) {
   return { status, headers, body }
 }
 
-/** The answer without the `Retry-After` that a 503 needs. */
+/** The response without the `Retry-After` that a 503 needs. */
 function withoutTime(identifier: ErrorIdentifier, message: string) {
   const body = JSON.stringify(errorEnvelope(new ApiError(identifier, message)))
   const headers = contentHeaders(body)

@@ -5,8 +5,8 @@ import { isIPv6 } from 'node:net'
 const LONGEST = 64
 
 /**
- * The address of a request's client, without port and brackets: that of the connection, or behind
- * proxies the one that the outermost of `trustProxy` proxies has written. Clients write the rest.
+ * The address of a request's client, without port and brackets: the connection's, or behind proxies
+ * the one written by the outermost of `trustProxy` proxies. Clients themselves write the rest.
  */
 export function clientAddress(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
@@ -21,7 +21,7 @@ export function clientAddress(
 
 /**
  * The client behind an address, wherever clients are counted: the first 64 bits of an IPv6 address,
- * because one client has all the rest; IPv4 in IPv6 as IPv4.
+ * because one client controls all others; IPv4 in IPv6 as IPv4.
  */
 export function clientOf(address: string): string {
   const plain = plainAddress(address)
@@ -33,8 +33,9 @@ export function clientOf(address: string): string {
 }
 
 /**
- * One spelling of each address. Some proxies write a port, a new one for each connection; an IPv6
- * address then has brackets. IPv4 in IPv6 becomes IPv4, and a zone, known to one machine only, goes.
+ * The canonical spelling of an address. Some proxies write a port, a new one for each connection;
+ * an IPv6 address then has brackets. IPv4 in IPv6 becomes IPv4, and a zone, known only to one
+ * machine, is removed.
  */
 export function plainAddress(text: string): string {
   const address = withoutPort(text.trim())

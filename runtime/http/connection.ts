@@ -5,10 +5,13 @@ import { clientAddress, clientOf } from './client-address.ts'
 import type { HttpAnswer } from './in-flight.ts'
 import { ReadingClient } from './reading-client.ts'
 
-/** The memory of a request that came before the answer to the one before it was read. */
+/** The memory of a request that arrived before the previous response was read. */
 const REQUEST_BYTES = 8 * 1024
 const LONGEST_REST_SECONDS = 8
-/** The second look at a client that reads nothing comes after this time: it has less than 45 s, also on a busy machine. */
+/**
+ * The second check of a client that reads nothing follows after this time: less than 45 s in total,
+ * even on a busy machine.
+ */
 const LOOKS_AGAIN_MS = 2_500
 
 /** Begins the work on a request. */
@@ -20,13 +23,13 @@ export type Rests = (seconds: number, end: () => void) => void
 export type ConnectionLimits = {
   /** Requests of one connection that are handled concurrently; further ones wait. */
   readonly atOnce: number
-  /** Beyond it, the client that has most connections loses some on which nothing happens. */
+  /** Beyond it, the client with most connections loses some idle ones. */
   readonly mostConnections: number
   /** Beyond it, the client for which most bytes wait loses its connections. */
   readonly mostWaitingBytes: number
   /** The number of proxies to trust for X-Forwarded-For when connections are grouped by client. */
   readonly trustProxy: number
-  /** Ends the rests of refused clients' connections; a test does so itself. */
+  /** Ends the time left to refused clients' connections; tests call it themselves. */
   readonly wait: Rests
 }
 
@@ -40,23 +43,27 @@ export type ConnectionOwner = {
 }
 
 /**
- * A connection of a server, and what its client has asked for on it. A few of its requests are handled concurrently.
- * While others wait, it is not read, so further pipelined requests stay with the client.
+ * A connection of a server, with its client's requests. A few of them are handled concurrently.
+ * While others wait, the connection is not read, so further pipelined requests remain with the
+ * client.
  */
 export class Connection {
   readonly socket: Socket
   /**
-   * Answers in progress, in the order of the requests. Not a `Set`: endless additions and deletions leave
-   * hash tables behind, whose answers V8 moves to the old generation.
+   * Responses in progress, in the order of the requests. Not a `Set`: endless additions and
+   * deletions leave hash tables behind, whose responses V8 moves to the old generation.
    */
   readonly underWay: HttpAnswer[] = []
-  /** When it was opened, or its last request began or was answered, by `performance.now()`. */
+  /**
+   * When it was opened, or its last request began or was answered, on the clock of
+   * `performance.now()`.
+   */
   since = performance.now()
-  /** The memory that waiting requests and unread answers take. */
+  /** The memory taken by waiting requests and unread responses. */
   waitingBytes = 0
   readonly #owner: ConnectionOwner
   readonly #client: ReadingClient
-  /** Begins requests that wait behind those under way. */
+  /** Begins requests that wait behind those in progress. */
   readonly #held: (() => void)[] = []
   #isOpen = true
   /** The header of the last request, if proxies are trusted. */
@@ -90,7 +97,7 @@ export class Connection {
     })
   }
 
-  /** Its client as `clientOf` names it, computed when first needed: 20 µs for IPv6. */
+  /** Its client according to `clientOf`, computed on first use: 20 µs for IPv6. */
   get client(): string {
     const headers = { 'x-forwarded-for': this.#forwardedFor }
     const { trustProxy } = this.#owner.limits
@@ -98,7 +105,10 @@ export class Connection {
     return this.#clientName
   }
 
-  /** Whether the server works on a request, and does not wait for the client to send or read the rest. */
+  /**
+   * Whether the server is working on a request, rather than waiting for the client to send or read
+   * the rest.
+   */
   get isAtWork(): boolean {
     return this.underWay.some(
       ({ req, writableEnded, unreadBytes }) => req.complete && !writableEnded && unreadBytes === 0,
@@ -109,7 +119,8 @@ export class Connection {
     if (!this.#isOpen) return
     if (this.#owner.limits.trustProxy > 0) this.#noteClient(request)
     response.onUnread = this.#noteUnread
-    // One chunk can hold thousands of requests, and they wait for ever if the client reads no answers.
+    // One chunk can hold thousands of requests, which wait for ever if the client reads no
+    // responses.
     if (this.underWay.length > 0) this.#countWaiting(REQUEST_BYTES)
     if (!this.#isOpen) return
     if (this.underWay.length < this.#owner.limits.atOnce) return this.#begin(request, response)
@@ -118,8 +129,8 @@ export class Connection {
   }
 
   /**
-   * Stops reading for a while, so that its client cannot flood the server. Returns the number of
-   * seconds: twice as many as the last time if the client sent more before their end.
+   * Pauses reading, so that its client cannot flood the server. Returns the number of seconds:
+   * twice as many as the last time if the client sent more before the pause ended.
    */
   rest(): number {
     if (this.#isResting) return this.#restSeconds
@@ -139,14 +150,18 @@ export class Connection {
     return this.#restSeconds
   }
 
-  /** Call when nothing has moved for this time: closes it unless the server is at work, or its client reads after all. */
+  /**
+   * Call when nothing has moved for this time: closes the connection unless the server is working,
+   * or its client is reading after all.
+   */
   async closeIfStopped(unreadMs: number): Promise<void> {
     const [answer] = this.underWay
     if (answer === undefined) return void this.socket.destroy()
     // The live stream has its own rules for slow readers.
     const isStream = answer.getHeader('content-type') === 'text/event-stream'
     const isUnread = this.socket.writableLength > 0 && !isStream
-    // The answer has not begun yet, or its client may read more slowly than shows here: check again later.
+    // The response has not begun yet, or its client may read too slowly to be visible here: check
+    // again later.
     this.socket.setTimeout(isUnread ? Math.min(unreadMs / 2, LOOKS_AGAIN_MS) : unreadMs)
     if (isUnread && (await this.#client.hasStopped())) this.socket.destroy()
   }
@@ -166,7 +181,7 @@ export class Connection {
   #end(response: HttpAnswer): void {
     // It may be incomplete.
     response.giveUpPlace()
-    // Nearly always it is the only one.
+    // Nearly always the only one.
     const at = this.underWay.indexOf(response)
     if (at === 0) this.underWay.shift()
     else if (at > 0) this.underWay.splice(at, 1)
@@ -208,7 +223,7 @@ export class Connection {
 }
 
 /**
- * Closes an answer that waits behind the one that was being sent: Node does not, and files that it has opened
+ * Closes a response that waits behind the one being sent: Node does not, and files it has opened
  * would stay open.
  */
 function closeWaiting(response: HttpAnswer): void {

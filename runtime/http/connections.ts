@@ -15,9 +15,9 @@ const LIMITS: ConnectionLimits = {
   trustProxy: 0,
   wait: (seconds, end) => void setTimeout(end, seconds * 1_000).unref(),
 }
-/** The share of the connections that is closed to make room for others. */
+/** The fraction of connections closed to make room for others. */
 const CLOSED_AT_ONCE = 1 / 100
-/** The share of the waiting bytes that stays once they are too many. */
+/** The fraction of the waiting bytes that remains once they are too many. */
 const KEPT_WAITING = 3 / 4
 
 /** The open connections of a server. No client can use up all connections or all memory. */
@@ -36,7 +36,10 @@ export class Connections implements ConnectionOwner {
     return this.#connections.get(socket)
   }
 
-  /** Takes a new connection, or closes it if there is no room: then the server is at work on all others. */
+  /**
+   * Takes a new connection, or closes it if there is no room: then the server is working on all
+   * others.
+   */
   open(socket: Socket): void {
     const isFull = this.#connections.size >= this.limits.mostConnections
     if (isFull && !this.#makeRoom()) return void socket.destroy()
@@ -53,7 +56,7 @@ export class Connections implements ConnectionOwner {
     if (bytes > 0 && this.#waitingBytes > this.limits.mostWaitingBytes) this.#freeMemory()
   }
 
-  /** Closes those on which no request has begun for this time. */
+  /** Closes connections on which no request has begun for this time. */
   closeIdle(idleMs: number): void {
     const before = performance.now() - idleMs
     for (const { underWay, since, socket } of this.#connections.values()) {
@@ -61,12 +64,15 @@ export class Connections implements ConnectionOwner {
     }
   }
 
-  /** The last answer in progress on each connection. */
+  /** The last response in progress on each connection. */
   last(): HttpAnswer[] {
     return [...this.#connections.values()].flatMap(({ underWay }) => underWay.slice(-1))
   }
 
-  /** False if no connection can be closed. Several at a time, because the search takes milliseconds. */
+  /**
+   * False if no connection can be closed. Closes several at a time, because the search takes
+   * milliseconds.
+   */
   #makeRoom(): boolean {
     const most = Math.ceil(CLOSED_AT_ONCE * this.limits.mostConnections)
     for (const ofClient of this.#byClient(() => 1)) {
@@ -87,7 +93,9 @@ export class Connections implements ConnectionOwner {
     }
   }
 
-  /** The connections of each client, beginning with the client whose connections weigh most together. */
+  /**
+   * The connections of each client, starting with the client whose connections weigh most in total.
+   */
   #byClient(weigh: (connection: Connection) => number): Connection[][] {
     const clients = new Map<string, { weight: number; readonly connections: Connection[] }>()
     for (const connection of this.#connections.values()) {
@@ -102,8 +110,9 @@ export class Connections implements ConnectionOwner {
 }
 
 /**
- * The connections on which the server does nothing, those without any request first, then those that wait for
- * their client: for the rest of a request, or to read an answer. The longest idle come first.
+ * The connections on which the server does nothing, first those without any request, then those
+ * waiting for their client: to send the rest of a request, or to read a response. The longest idle
+ * come first.
  */
 function idleFirst(connections: readonly Connection[]): Connection[] {
   return connections

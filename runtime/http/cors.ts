@@ -13,8 +13,8 @@ const PREFLIGHT = {
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 
 /**
- * Lets pages of these origins send a request and read its answer (Fetch Standard, CORS protocol). Cookies are
- * never allowed: a browser hides the answer to a request that it sent with one.
+ * Lets pages of these origins send a request and read its response (Fetch Standard, CORS protocol).
+ * Cookies are never allowed: a browser hides the response to a request that it sent with one.
  * @returns true if the request was a preflight, which is answered here, before any authentication.
  */
 export function admitPages(
@@ -32,7 +32,7 @@ export function admitPages(
   return true
 }
 
-/** The headers that let pages of these origins read the answer to a request. */
+/** The headers that let pages of these origins read the response to a request. */
 export function corsHeaders(
   origins: CorsOrigins,
   { headers: { origin } }: { readonly headers: { readonly origin?: string | undefined } },
@@ -44,8 +44,9 @@ export function corsHeaders(
 }
 
 /**
- * The same for a request whose headers could not be parsed. The origin is taken from the bytes received; if it is not
- * among them, the only listed origin is assumed: a page of another one cannot read the answer anyway.
+ * The same for a request whose headers could not be parsed. The origin is taken from the bytes
+ * received; if it is not among them, the only listed origin is assumed: a page of another origin
+ * cannot read the response anyway.
  */
 export function pageHeadersUnread(origins: CorsOrigins, received?: Buffer): Record<string, string> {
   if (origins === '*') return admitted('*')

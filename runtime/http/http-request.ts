@@ -4,17 +4,17 @@ import type { IncomingMessage } from 'node:http'
 import { withoutApiKeys } from '../../schemas/access/keys-in-text.ts'
 import { ApiError, invalidParams } from '../errors.ts'
 
-/** An unread body longer than this closes the connection rather than being read to its end. */
+/** An unread body longer than this closes the connection instead of being read to its end. */
 const DRAINED_BODY_BYTES = 1024 * 1024
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
-/** The caller's own id of a request if it is usable, or else a new one. */
+/** The caller's own id of a request if usable, or else a new one. */
 export function requestIdOf({ headers }: IncomingMessage): string {
   const id = headers['x-request-id']
   return typeof id === 'string' && isUsableId(id) ? id : randomUUID()
 }
 
-/** An API key in it would end up in the log, the audit and the answer. */
+/** An API key in it would end up in the log, the audit and the response. */
 function isUsableId(id: string): boolean {
   return /^[\w.:-]{1,64}$/.test(id) && withoutApiKeys(id, { cut: false }) === id
 }
@@ -24,7 +24,10 @@ export function bearerToken(authorization: string): string | undefined {
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
 }
 
-/** The 401 of a request without a valid token; `isSent`: it had another one, or other credentials. */
+/**
+ * The 401 of a request without a valid token; `isSent`: it had an invalid token, or other
+ * credentials.
+ */
 export function unauthorized(message: string, { isSent }: { isSent: boolean }): ApiError {
   const challenge = isSent ? 'Bearer realm="gps", error="invalid_token"' : 'Bearer realm="gps"'
   return new ApiError('UNAUTHORIZED', message, { headers: { 'WWW-Authenticate': challenge } })
@@ -65,7 +68,7 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c]
 const OPENING = new Set([0x5b, 0x7b])
 const CLOSING = new Set([0x5d, 0x7d])
 
-/** Whether well-formed JSON has lists and objects within each other to more than this depth. */
+/** Whether the nesting of lists and objects in well-formed JSON exceeds this depth. */
 export function isNestedDeeper(json: Buffer, depth: number): boolean {
   if (json.length <= 2 * depth) return false
   let level = 0
@@ -81,7 +84,9 @@ export function isNestedDeeper(json: Buffer, depth: number): boolean {
   return false
 }
 
-/** The bytes after a byte order mark in UTF-8, which a parser of JSON may ignore (RFC 8259, section 8.1). */
+/**
+ * The bytes after a UTF-8 byte order mark, which a JSON parser may ignore (RFC 8259, section 8.1).
+ */
 export function withoutByteOrderMark(bytes: Buffer): Buffer {
   const [first, second, third] = BYTE_ORDER_MARK
   const isMarked = bytes[0] === first && bytes[1] === second && bytes[2] === third

@@ -10,12 +10,14 @@ import { listen } from './listen.ts'
 
 /** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
 const MOST_HEADERS = 100
-/** After this time, or twice this time, Node notices that a client has stopped reading its answer. */
+/**
+ * Node notices that a client has stopped reading its response after this time, or twice this time.
+ */
 const UNREAD_MS = 18_000
 /** A request must arrive within this time, its headers within 10 s. */
 const ARRIVES_WITHIN_MS = 15_000
 const HEADERS_WITHIN_MS = 10_000
-/** After an answer the next request must begin within this time. */
+/** After a response the next request must begin within this time. */
 const IDLE_MS = 70_000
 const CHECKED_EVERY_MS = 1_000
 
@@ -68,7 +70,7 @@ export async function serveHttp({
   unreadMs?: number
   arrivesWithinMs?: number
   idleMs?: number
-  /** Handles of the listening socket: with more of them it accepts more connections in a turn. */
+  /** Handles of the listening socket: with more handles it accepts more connections per turn. */
   handles?: number
   overload?: Overload
   /** Whether the caller should retry an incomplete request, which then gets a 503. */
@@ -83,7 +85,7 @@ export async function serveHttp({
     requestTimeout: arrivesWithinMs,
     connectionsCheckingInterval: Math.min(CHECKED_EVERY_MS, arrivesWithinMs),
     keepAliveTimeout: idleMs,
-    // Checked below instead, so that the refusal comes in the envelope.
+    // Checked below instead, so that the error is sent in the envelope.
     requireHostHeader: false,
   })
   server.maxHeadersCount = 0
@@ -141,7 +143,7 @@ export async function serveHttp({
   })
 
   const further = await listen(server, { host, port, handles, variable })
-  // For Node, line breaks before a request keep its connection in use.
+  // Node treats line breaks before a request as activity on the connection.
   const closeIdle = () => connections.closeIdle(idleMs + headersWithinMs)
   const checking = setInterval(closeIdle, Math.min(CHECKED_EVERY_MS, idleMs)).unref()
   return {
@@ -164,8 +166,8 @@ export async function serveHttp({
 }
 
 /**
- * Reduces an absolute URL, which a server must accept as well (RFC 9112, section 3.2.2), to path and
- * query. False if it is not valid: Koa would log it and Node warn of it, with any key in it.
+ * Reduces an absolute URL, which a server must also accept (RFC 9112, section 3.2.2), to path and
+ * query. False if it is invalid: Koa would log it and Node warn about it, with any key in it.
  */
 function readTarget(request: IncomingMessage): boolean {
   const { url = '' } = request
@@ -181,7 +183,7 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** `rawPacket`: the bytes in which the parser met the fault. */
+/** `rawPacket`: the bytes in which the parser found the fault. */
 type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer }
 
 function refuse(

@@ -8,7 +8,9 @@ import type { Metrics } from '../process/metrics.ts'
 
 export type HttpState = {
   requestId: string
-  /** The account, or another party, with whose work that of this request takes turns, once it is known. */
+  /**
+   * The account, or another party, with whose work this request's work takes turns; set once known.
+   */
   party?: string
 }
 export type HttpContext<S extends HttpState = HttpState> = Koa.ParameterizedContext<S>
@@ -16,13 +18,13 @@ export type HttpMiddleware<S extends HttpState = HttpState> = Koa.Middleware<S>
 
 const REFUSALS_LOGGED_EVERY_MS = 60_000
 
-/** Headers of every answer: no caching, no content sniffing. */
+/** Headers of every response: no caching, no content sniffing. */
 export const EVERY_ANSWER = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-/** Headers of an answer with this JSON, or without a body: names and values in turn. */
+/** Headers of a response with this JSON, or without a body: alternating names and values. */
 export function contentHeaders(body: string): string[] {
   const mediaType = body === '' ? 'text/plain' : 'application/json'
   return [
@@ -36,7 +38,7 @@ export function contentHeaders(body: string): string[] {
 
 const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
 
-/** Gives each request an `X-Request-Id`, and its answer the headers of every answer. */
+/** Gives each request an `X-Request-Id`, and its response the common headers. */
 export function identifyRequest(): HttpMiddleware {
   return async function identifyRequest(ctx, next) {
     ctx.state.requestId = requestIdOf(ctx.req)
@@ -45,7 +47,7 @@ export function identifyRequest(): HttpMiddleware {
   }
 }
 
-/** Counts and times every answer by its route; labels by path would be unbounded. */
+/** Counts and times every response by its route; labels by path would be unbounded. */
 export function observeRequests({
   service,
   metrics,
@@ -64,7 +66,7 @@ export function observeRequests({
   }
 }
 
-/** Counts and times one answer. */
+/** Counts and times one response. */
 export function requestObserver({
   service,
   metrics,
@@ -90,7 +92,7 @@ export function requestObserver({
   }
 }
 
-/** Headers that describe the content which an error replaces. */
+/** Headers describing content that an error replaces. */
 const OF_THE_CONTENT = ['Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag']
 
 /** Turns anything thrown into the error envelope (specification section 7). */
@@ -109,14 +111,14 @@ export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware
       if (hasLongUnreadBody(ctx.req)) ctx.set('Connection', 'close')
     }
     if (ctx.res.destroyed && ctx.body instanceof Readable) {
-      // Koa would wait for a client that has gone, with the file open.
+      // Koa would wait for a disconnected client, with the file open.
       ctx.body.destroy()
       ctx.respond = false
     }
   }
 }
 
-/** Turns anything thrown into the error to answer with; logs failures that operators must know about. */
+/** Turns anything thrown into the error to send; logs failures that operators must know about. */
 export function failureLog({ logger }: { logger: Logger }) {
   const noteRefusal = refusalLog({ logger })
   return function failed(thrown: unknown, { requestId }: HttpState): ApiError {
@@ -130,9 +132,9 @@ export function failureLog({ logger }: { logger: Logger }) {
 }
 
 /**
- * Logs answers with 503, which come in floods: the first immediately, later ones once a minute as a
- * count, with the cause of the last one if it has one. An answer that an outage causes is left to the outage
- * immediately: a minute later it may be over.
+ * Logs responses with 503, which come in floods: the first immediately, later ones once a minute as
+ * a count, with the cause of the last one if it has one. A response caused by an outage is left to
+ * the outage's log immediately: a minute later the outage may be over.
  */
 export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) => void {
   let refused = 0
@@ -164,7 +166,7 @@ export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) 
   }
 }
 
-/** Logs answers that broke off half-way; Koa emits these errors on the app. */
+/** Logs responses aborted half-way; Koa emits these errors on the app. */
 export function reportBrokenOff({ logger }: { logger: Logger }) {
   return function reportBrokenOff(error: NodeJS.ErrnoException, ctx?: { state?: HttpState }): void {
     const requestId = ctx?.state?.requestId
@@ -186,7 +188,7 @@ export function succeed(
   ctx.body = successEnvelope(data, { status, message })
 }
 
-/** The body of every successful answer in JSON. */
+/** The body of every successful response in JSON. */
 export function successEnvelope(
   data: unknown,
   { status, message }: { status: number; message: string },
@@ -194,7 +196,7 @@ export function successEnvelope(
   return { success: true, code: status, message, data }
 }
 
-/** The body of every error answer; a caller's API key is never repeated in it. */
+/** The body of every error response; a caller's API key is never repeated in it. */
 export function errorEnvelope({ status, message, error, details }: ApiError) {
   return {
     success: false,

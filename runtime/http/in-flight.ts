@@ -2,38 +2,43 @@ import { ServerResponse } from 'node:http'
 import { Slots } from '../limits/slots.ts'
 
 /**
- * Beyond this number of requests under way, and bytes of their bodies, further ones are refused. More
- * would be answered later and not faster: objects that live longer cost more garbage collection.
+ * Beyond this number of requests in flight, and of bytes of their bodies, further requests are
+ * refused. Accepting more would only delay responses: longer-lived objects cost more garbage
+ * collection.
  */
 const MOST_REQUESTS = 512
 const MOST_BYTES = 64 * 1024 * 1024
-/** The bytes of such a body have room that larger bodies cannot take. */
+/** Bodies up to this size have reserved room that larger bodies cannot take. */
 export const SMALL_BODY_BYTES = 16 * 1024
 
-/** A request that holds bytes. */
+/** A request that reserves bytes. */
 export type Holder = {
   heldBytes: number
-  /** Known before the first byte is held. */
+  /** Known before the first byte is reserved. */
   readonly key?: { readonly id: string; readonly accountId: string } | undefined
 }
 
 export type LoadLimits = {
   readonly mostRequests?: number
-  /** The most requests of one account under way, however many keys it has; absent: a quarter. */
+  /**
+   * The maximum number of one account's requests in flight, however many keys it has; absent: a
+   * quarter.
+   */
   readonly mostOfAccount?: number
   readonly mostBytes?: number
   /**
-   * The bytes that the requests of one key may hold; absent: a quarter. With larger bodies those of one
-   * account may hold three times as many: it can have any number of keys.
+   * The bytes that the requests of one key may reserve; absent: a quarter. An account's requests
+   * with larger bodies may reserve three times as many: it can have any number of keys.
    */
   readonly mostOfKey?: number
-  /** The bytes that only small bodies may hold; absent: an eighth. */
+  /** The bytes that only small bodies may reserve; absent: an eighth. */
   readonly keptForSmall?: number
 }
 
 /**
- * The reports that a server is working on. One whose body is still arriving does not count: slow clients
- * take nothing from others but room for their bytes. Nor does one that has its answer: see `HttpAnswer`.
+ * The reports that a server is working on. A request whose body is still arriving does not count:
+ * slow clients take nothing from others except room for their bytes. Nor does a request that has
+ * its response: see `HttpAnswer`.
  */
 export class InFlight {
   #requests = 0
@@ -62,7 +67,7 @@ export class InFlight {
     this.#mostUnlessSmall = mostBytes - keptForSmall
   }
 
-  /** Whether as many requests are under way as the limits allow. */
+  /** Whether as many requests are in flight as the limits allow. */
   get isFull(): boolean {
     return this.#requests >= this.#mostRequests
   }
@@ -74,31 +79,37 @@ export class InFlight {
     return true
   }
 
-  /** Counts a request as one of an account, until `end` is called with it. False if the account has its share. */
+  /**
+   * Counts a request as one of an account, until `end` is called with it. False if the account has
+   * used its share.
+   */
   join(accountId: string): boolean {
     if (this.accounts.areTaken(accountId)) return false
     this.accounts.take(accountId)
     return true
   }
 
-  /** `accountId`: the account that the request has joined. */
+  /** `accountId`: the account that the request counts towards. */
   end(accountId: string | undefined): void {
     this.#requests -= 1
     if (accountId !== undefined) this.accounts.giveBack(accountId)
   }
 
-  /** Call when reading the body of a request that has begun. It does not count meanwhile. */
+  /**
+   * Call when starting to read the body of a request that has begun. It does not count in the
+   * meantime.
+   */
   beginBody(accountId: string | undefined): void {
     this.end(accountId)
   }
 
-  /** Call when it is read. False if as many others of its account are under way by now as may be. */
+  /** Call when the body is read. False if the account already has its maximum of other requests. */
   endBody(accountId: string | undefined): boolean {
     this.#requests += 1
     return accountId === undefined || this.join(accountId)
   }
 
-  /** Holds further bytes for a request. False if there is no room for them. */
+  /** Reserves further bytes for a request. False if there is no room for them. */
   hold(holder: Holder, bytes: number): boolean {
     const { id = '', accountId = '' } = holder.key ?? {}
     const held = holder.heldBytes + bytes
@@ -126,29 +137,32 @@ export class InFlight {
 }
 
 /**
- * An answer that gives up its place among the requests under way once it is complete, whether its client
- * reads it or not, and reports how many of its bytes wait for the client.
+ * A response that frees its slot among the requests in flight once it is complete, whether its
+ * client reads it or not, and reports how many of its bytes wait for the client.
  */
 export class HttpAnswer extends ServerResponse {
   /** The bytes that waited for the client when they were last reported. */
   unreadBytes = 0
   /** Called with the bytes that wait for the client whenever a write has changed their number. */
   onUnread: ((answer: HttpAnswer, bytes: number) => void) | undefined
-  /** The requests under way on its server, if their number is limited. */
+  /** The requests in flight on its server, if their number is limited. */
   inFlight: InFlight | undefined
-  /** Whether its request counts as one under way, or will again once its body is read. */
+  /** Whether its request counts as in flight, or will again once its body is read. */
   #hasPlace = false
-  /** The account whose share its request takes a part of, once it is known. */
+  /** The account whose share its request uses, once known. */
   #accountId: string | undefined
   #isArriving = false
 
-  /** Counts its request as one under way. False if there are too many. */
+  /** Counts its request as in flight. False if there are too many. */
   takePlace(): boolean {
     this.#hasPlace = this.inFlight?.begin() ?? true
     return this.#hasPlace
   }
 
-  /** Counts its request as one of an account. False if as many of the account are under way as may be. */
+  /**
+   * Counts its request as one of an account. False if the account already has its maximum in
+   * flight.
+   */
   takePlaceOf(accountId: string): boolean {
     if (!this.#hasPlace || this.inFlight === undefined) return true
     const hasJoined = this.inFlight.join(accountId)
@@ -156,23 +170,23 @@ export class HttpAnswer extends ServerResponse {
     return hasJoined
   }
 
-  /** Call when reading the body of its request. */
+  /** Call when starting to read the body of its request. */
   beginBody(): void {
     if (this.#hasPlace) this.inFlight?.beginBody(this.#accountId)
     this.#isArriving = true
   }
 
-  /** Call when it is read. False if as many others of its account are under way by now as may be. */
+  /** Call when the body is read. False if the account already has its maximum of other requests. */
   endBody(): boolean {
     this.#isArriving = false
     if (!this.#hasPlace || this.inFlight === undefined) return true
     const hasJoined = this.inFlight.endBody(this.#accountId)
-    // A refused request must not keep others of its account out until it is answered.
+    // A refused request must not keep out the account's other requests until its response is sent.
     if (!hasJoined) this.#accountId = undefined
     return hasJoined
   }
 
-  /** Does nothing if it has no place. */
+  /** Does nothing if it has no slot. */
   giveUpPlace(): void {
     if (this.#hasPlace && !this.#isArriving) this.inFlight?.end(this.#accountId)
     this.#hasPlace = false

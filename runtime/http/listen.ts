@@ -2,7 +2,10 @@ import { spawn, type SendHandle } from 'node:child_process'
 import { createServer, type Server } from 'node:net'
 
 const BACKLOG = 1024
-/** Usually it takes tens of milliseconds. A server without further handles is only slower under load. */
+/**
+ * It usually takes tens of milliseconds. A server without further handles is only slower under
+ * load.
+ */
 const HANDED_BACK_WITHIN_MS = 5_000
 
 /** The script of a process that sends a handle back as many times as requested. */
@@ -11,12 +14,12 @@ const HAND_BACK = `process.on('message', (times, handle) => {
 })`
 
 /**
- * Listens with `handles` handles of one socket, and returns the servers of all but the first: they pass
- * on their connections, and must be closed with it.
+ * Listens with `handles` handles of one socket, and returns the servers of all but the first: these
+ * pass on their connections, and must be closed with the first.
  *
- * In each turn of the event loop libuv accepts one connection per handle. If a server with one handle has
- * long turns, new clients wait for seconds, and clients with a connection for each request share neither
- * a turn nor a commit.
+ * In each turn of the event loop libuv accepts one connection per handle. If a server with one
+ * handle has long turns, new clients wait for seconds, and clients with a connection for each
+ * request share neither a turn nor a commit.
  * @throws {Error} if the port is in use or not allowed, or the machine has no such address.
  */
 export async function listen(
@@ -43,7 +46,7 @@ export async function listen(
   return handles === 1 ? [] : duplicates(server, handles - 1)
 }
 
-/** The error that says what to do about it. */
+/** An error that says how to fix it. */
 function refusal(
   error: NodeJS.ErrnoException,
   { host, port, variable }: { host: string; port: number; variable: string },

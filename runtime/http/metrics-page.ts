@@ -9,12 +9,12 @@ import {
 } from 'prom-client'
 import { within } from '../clock.ts'
 
-/** The time for which one rendering is reused: it costs milliseconds, and `/metrics` is open to everybody. */
+/** How long one rendering is reused: it takes milliseconds, and `/metrics` is open to everybody. */
 const SHARED_MS = 1_000
-/** A scrape must not wait longer for a thread that is busy; Prometheus itself gives up after 10 s. */
+/** A scrape must not wait longer for a busy thread; Prometheus itself gives up after 10 s. */
 const ANSWER_WITHIN_MS = 1_000
 
-/** The output of `render`, refreshed at most once a second, in a buffer that all answers share. */
+/** The output of `render`, refreshed at most once a second, in a buffer shared by all responses. */
 export function metricsPage(render: () => Promise<string>): () => Promise<Buffer> {
   let renderedAt = -Infinity
   let page: Promise<Buffer> | undefined
@@ -43,7 +43,7 @@ export function threadMetrics(registry: Registry) {
 
   async function json(): Promise<MetricsJson> {
     const all = (await registry.getMetricsAsJSON()) as MetricsJson
-    // Only the main thread exports these; the default would omit the start time from the merge.
+    // Exported only by the main thread; by default the merged metrics would lack the start time.
     return all.map((one) =>
       one.name.startsWith('process_') ? { ...one, aggregator: 'first' } : one,
     )
@@ -54,8 +54,8 @@ export function threadMetrics(registry: Registry) {
     json,
 
     /**
-     * Includes the metrics of `other` in the text from now on. While it does not answer, its last metrics
-     * are used again: a missing counter, or one that falls back, would look like a restart.
+     * Includes the metrics of `other` in the text from now on. While it does not respond, its last
+     * metrics are used again: a missing counter, or one that falls back, would look like a restart.
      */
     join(other: () => Promise<MetricsJson>): void {
       ofOther = async () => {
@@ -77,7 +77,7 @@ export function threadMetrics(registry: Registry) {
   }
 }
 
-/** Node's own metrics of this thread; those of the process only in the main thread. */
+/** Node's metrics of this thread; those of the process only in the main thread. */
 export function collectOwnMetrics(registry: Registry): void {
   if (isMainThread) return collectDefaultMetrics({ register: registry })
   collectDefaultMetrics({ register: registry, labels: { thread: 'worker' } })

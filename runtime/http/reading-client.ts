@@ -1,7 +1,10 @@
 import { readFile, readlink } from 'node:fs/promises'
 import { isIPv4, type Socket } from 'node:net'
 
-/** The bytes of a connection that the kernel has taken, and those of them that the client has not acknowledged. */
+/**
+ * The bytes of a connection accepted by the kernel, and how many of them the client has not
+ * acknowledged.
+ */
 type Look = { readonly takenBytes: number; readonly unacknowledged: number | undefined }
 
 /** Distinguishes a client that reads slowly from one that has stopped reading. */
@@ -13,19 +16,26 @@ export class ReadingClient {
     this.#socket = socket
   }
 
-  /** Whether it has read nothing since the last look. False at the first look, because there is nothing to compare. */
+  /**
+   * Whether it has read nothing since the last check. False at the first check, which has nothing
+   * to compare.
+   */
   async hasStopped(): Promise<boolean> {
     const before = this.#before
     const taken = takenBytes(this.#socket)
     const unacknowledged = await unacknowledgedBytes(this.#socket)
-    // The kernel may take more during a look. The lower count is kept, the higher compared: in doubt a client reads.
+    // The kernel may accept more during a check. The lower count is stored, the higher compared: in
+    // doubt a client counts as reading.
     this.#before = { takenBytes: taken, unacknowledged }
     const now = { takenBytes: takenBytes(this.#socket), unacknowledged }
     return before !== undefined && !hasRead(before, now)
   }
 }
 
-/** The kernel may take more while its client reads nothing, so only acknowledged bytes count where they are known. */
+/**
+ * The kernel may accept more while its client reads nothing, so only acknowledged bytes count where
+ * they are known.
+ */
 function hasRead(before: Look, now: Look): boolean {
   if (before.unacknowledged === undefined || now.unacknowledged === undefined) {
     return before.takenBytes !== now.takenBytes || before.unacknowledged !== now.unacknowledged
@@ -46,7 +56,7 @@ function handleOf(socket: Socket): Handle | null | undefined {
   return (socket as unknown as { readonly _handle?: Handle | null })._handle
 }
 
-/** Node's own count has a write only once all of it is taken; its handle knows the part. */
+/** Node counts a write only once all of it is accepted; its handle knows the part. */
 export function takenBytes(socket: Socket): number {
   const handle = handleOf(socket)
   return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten
@@ -59,9 +69,9 @@ type Table = { readonly readAt: number; readonly text: Promise<string> }
 const tables = new Map<string, Table>()
 
 /**
- * The bytes sent on a connection that its client has not acknowledged yet, from the kernel's table; undefined
- * where there is none. They show that a slow client reads: the kernel accepts further writes only once a third of
- * its buffer of some megabytes is free.
+ * The bytes sent on a connection that its client has not acknowledged yet, from the kernel's table;
+ * undefined where there is none. They show that a slow client is reading: the kernel accepts
+ * further writes only once a third of its buffer of some megabytes is free.
  */
 export async function unacknowledgedBytes(socket: Socket): Promise<number | undefined> {
   const isIn = isIPv4(socket.localAddress ?? '') ? 'tcp' : 'tcp6'
@@ -70,7 +80,7 @@ export async function unacknowledgedBytes(socket: Socket): Promise<number | unde
     readlink(`/proc/self/fd/${handleOf(socket)?.fd}`).catch(() => ''),
   ])
   const inode = /^socket:\[(\d+)\]$/.exec(name)?.[1]
-  // The number of references and an address in the kernel follow.
+  // Followed by the number of references and an address in the kernel.
   const at = inode === undefined ? -1 : text.search(new RegExp(` ${inode} \\d+ [\\da-f]{8}`))
   if (at === -1) return undefined
   const [, , , , queues = ''] = text.slice(text.lastIndexOf('\n', at), at).trim().split(' ')

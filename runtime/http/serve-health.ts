@@ -1,7 +1,10 @@
 import type { Program } from '../process/program.ts'
 import { serveRoutes, serviceRoutes } from './service-routes.ts'
 
-/** Serves health, readiness (everything it depends on answers) and metrics of a process that serves nothing else. */
+/**
+ * Serves health, readiness (everything it depends on responds) and metrics of a process that serves
+ * nothing else.
+ */
 export async function serveHealth(
   {
     name,

@@ -50,7 +50,7 @@ export function serviceRoutes<S extends HttpState>(
     try {
       await readyNow()
     } catch (error) {
-      // With the cause, so that an outage that is logged already is not logged again.
+      // With the cause, so that an outage already logged is not logged again.
       const cause = error instanceof DependencyError ? error : undefined
       throw unavailable(`not ready: ${reasonOf(error)}`, cause)
     }
@@ -65,7 +65,7 @@ export const SERVICE_TAG = {
     'For whoever runs the service: health, metrics and these documents. Open to everybody.',
 }
 
-/** The calls that every HTTP API has besides its own. */
+/** The calls that every HTTP API has besides its specific ones. */
 export const SERVICE_CALLS: readonly Operation[] = [
   call('/', 'getService', 'Names the service and its version', {
     data: objectOf(

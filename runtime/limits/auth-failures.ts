@@ -11,20 +11,20 @@ import {
   type RateLimit,
 } from './rate-counters.ts'
 
-/** The time for which a secret counts as good after it was last found good. */
+/** How long a secret counts as good after it was last found good. */
 const GOOD_MS = 60 * 60 * 1_000
 const GOOD_KEPT = 50_000
 
 /**
- * Secrets that were found good in the last hour, by their hash, even if they no longer are: a broken device behind
- * a shared address shuts none of them out.
+ * The hashes of secrets found good in the last hour, even if they no longer are: a broken device
+ * behind a shared address does not lock out devices with these.
  */
 export class GoodSecrets {
-  // With `max` the cache would allocate everything at the start.
+  // With `max` the cache would allocate all its memory at the start.
   readonly #goodAt = new LRUCache<string, number>({ maxSize: GOOD_KEPT, sizeCalculation: () => 1 })
   readonly #clock: Clock
 
-  /** @param clock a monotonic clock: the machine's may be set back. */
+  /** @param clock a monotonic clock: the system clock may be set back. */
   constructor({ clock = steadyClock }: { clock?: Clock } = {}) {
     this.#clock = clock
   }
@@ -39,11 +39,11 @@ export class GoodSecrets {
   }
 }
 
-/** A secret that a request carries, and the client that it counts for. */
+/** A secret sent in a request, and the client whose failures it counts towards. */
 export type SentSecret = {
   /** Absent: no text has the shape of a secret. */
   readonly hash: string | undefined
-  /** Undefined: a test report of this process, whose key it has just found good. */
+  /** Undefined: one of this process's own test reports, whose key it has just found good. */
   readonly address: string | undefined
 }
 
@@ -53,7 +53,7 @@ export class AuthFailures {
   readonly #good: GoodSecrets
   readonly #lacking: string
 
-  /** @param lacking the credential that the requests lack, for the answer. */
+  /** @param lacking the missing credential, for the error. */
   constructor({
     limit,
     openCounters,
@@ -105,7 +105,8 @@ export class AuthFailures {
 }
 
 /**
- * Marks a report that the admin API sends to test a key, by a secret that only the ingest API of the same
- * process knows: it does not count for its address, or everyone behind that could disable such tests.
+ * Marks a report with which the admin API tests a key, by a secret known only to the ingest API of
+ * the same process: its failure does not count for its address, or everyone behind that address
+ * could disable such tests.
  */
 export const TEST_REPORT_HEADER = 'x-test-report'

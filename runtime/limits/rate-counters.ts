@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { RateLimiterRes } from 'rate-limiter-flexible'
 
-/** The number of counters kept of a kind; the oldest are dropped first. */
+/** Maximum number of counters per kind; the oldest are dropped first. */
 const KEPT = 100_000
 
 export type RateLimit = { readonly points: number; readonly seconds: number }
@@ -34,12 +34,18 @@ export function countedLimit(
   return { ...limit, counters: openCounters({ kind, seconds: limit.seconds }) }
 }
 
-/** The whole seconds until a limit resets. Shared counters use a wall clock, which may have been set back. */
+/**
+ * The whole seconds until a limit resets. Shared counters use a wall clock, which may have been set
+ * back.
+ */
 export function secondsLeft({ msBeforeNext }: Count, { seconds }: RateLimit): number {
   return Math.min(seconds, Math.max(1, Math.ceil(msBeforeNext / 1000)))
 }
 
-/** Counters in the memory of this process, at most `kept`: the ones whose windows began first are dropped. */
+/**
+ * Counters in the memory of this process, at most `kept`: counters whose windows began first are
+ * dropped.
+ */
 export function memoryRateCounters({
   seconds,
   kept = KEPT,
@@ -47,7 +53,7 @@ export function memoryRateCounters({
   seconds: number
   kept?: number
 }): RateCounters & { remove(name: string): void } {
-  // With `max` the cache would allocate 2.8 MB when it is opened, and a process opens a dozen.
+  // With `max` the cache would allocate 2.8 MB on creation, and a process creates a dozen.
   const windows = new LRUCache<string, Window>({ maxSize: kept, sizeCalculation: () => 1 })
 
   /** Keeps the counters in the order in which their windows began. */
@@ -80,7 +86,7 @@ export function memoryRateCounters({
   }
 }
 
-/** `endsAt` by the monotonic clock, in milliseconds. */
+/** `endsAt` on the monotonic clock, in milliseconds. */
 type Window = { points: number; readonly endsAt: number }
 
 function countOf({ points, endsAt }: Window, now: number): Count {

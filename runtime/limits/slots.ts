@@ -1,10 +1,10 @@
-/** Gives a slot back; calling it again changes nothing. */
+/** Frees a slot; calling it again has no effect. */
 export type GiveBack = () => void
 
 export type SlotLimits = {
-  /** The maximum number of slots taken at a time; absent: as many as the parties may have. */
+  /** Maximum number of slots taken at the same time; absent: only the parties' limits apply. */
   readonly most?: number
-  /** The maximum number of one party; absent: `most`. */
+  /** Maximum number of slots of one party; absent: `most`. */
   readonly mostEach?: number
   /** The maximum number of waiters; absent: no limit. */
   readonly waiting?: number
@@ -23,9 +23,9 @@ type Waiter = {
 }
 
 /**
- * Limits how many things happen at a time, in all and for each party. Of the waiting parties, the one with the fewest
- * slots is next, and equal ones are served round-robin; when the queue is full, the party with the most waiters loses
- * one to a party with fewer.
+ * Limits how many things happen at the same time, in total and per party. Of the waiting parties,
+ * the one with the fewest slots is next, and equal ones are served round-robin; when the queue is
+ * full, the party with the most waiters loses one to a party with fewer.
  */
 export class Slots {
   readonly #limits: Required<SlotLimits>
@@ -47,7 +47,7 @@ export class Slots {
     this.#limits = { most, mostEach, waiting, waitingEach, waitsMs, refusal }
   }
 
-  /** Whether nobody has one, or waits for one. */
+  /** Whether nobody has a slot or waits for one. */
   get areFree(): boolean {
     return this.#all === 0
   }
@@ -69,7 +69,7 @@ export class Slots {
     return this.#lines.get(party)?.length ?? 0
   }
 
-  /** Takes slots even beyond the limits. Give them back once. */
+  /** Takes slots even beyond the limits. Free them once. */
   take(party = '', count = 1): void {
     this.#all += count
     this.#taken.set(party, this.takenBy(party) + count)

@@ -22,7 +22,7 @@ type File = { readonly type: string; readonly content: () => Promise<Content> }
 
 /**
  * Serves an API's document at `/openapi.json`, and Swagger UI at `/docs`.
- * @param basePath where callers reach the API, with a slash at both ends.
+ * @param basePath the path under which callers reach the API, with a slash at both ends.
  */
 export function documentRoutes<S extends HttpState>(
   router: Router<S>,
@@ -66,7 +66,10 @@ function inMemory(type: string, text: string): File {
   return { type, content: async () => content }
 }
 
-/** A file of the installed package, read once: all answers share its bytes, those that wait for it too. */
+/**
+ * A file of the installed package, read once: all responses share its bytes, including pending
+ * ones.
+ */
 function ofSwaggerUi(type: string, name: string): File {
   let content: Promise<Content> | undefined
   return {

@@ -14,7 +14,7 @@ export type OpenApiDocument = {
 /** One call of an HTTP API, for the OpenAPI document. */
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** From the root, parameters as the router writes them: `/api/v1/devices/:deviceId`. */
+  /** From the root, parameters in the router's syntax: `/api/v1/devices/:deviceId`. */
   readonly path: string
   readonly operationId: string
   readonly tag: string
@@ -34,7 +34,7 @@ export type Operation = {
   }
   /** Errors in addition to those of every call. */
   readonly errors: readonly ErrorIdentifier[]
-  /** Security schemes, one of which is required; none: open to everybody. */
+  /** Security schemes, one of which is required; none: public. */
   readonly security: readonly string[]
 }
 
@@ -52,7 +52,8 @@ export type Tag = { readonly name: string; readonly description: string }
 const UNMATCHED = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] as const
 
 /**
- * The OpenAPI 3.1 document of an API. `securitySchemes` must include those that the operations name.
+ * The OpenAPI 3.1 document of an API. `securitySchemes` must include those that the operations
+ * name.
  */
 export function openApiDocument({
   title,
@@ -68,7 +69,7 @@ export function openApiDocument({
   tags: readonly Tag[]
   securitySchemes: { readonly [name: string]: JsonSchema }
   operations: readonly Operation[]
-  /** The bodies of requests that the service makes, by their type. */
+  /** The bodies of requests made by the service, by their type. */
   webhooks?: Readonly<Record<string, JsonSchema>>
 }): OpenApiDocument {
   const components = new SchemaComponents()
@@ -135,7 +136,7 @@ function webhook(type: string, schema: JsonSchema): JsonSchema {
   }
 }
 
-/** A path as OpenAPI writes it: `/api/v1/devices/{deviceId}`. */
+/** A path in OpenAPI's syntax: `/api/v1/devices/{deviceId}`. */
 export function templated(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}')
 }

@@ -12,7 +12,7 @@ export const ERRORS_OF_EVERY_CALL: readonly ErrorIdentifier[] = [
 /** `const`, because some generators do not support the type `null` alone. */
 const NOTHING: JsonSchema = { const: null, description: 'Always null' }
 
-/** The envelope of a successful answer; without a schema its `data` is null. */
+/** The envelope of a successful response; without a schema its `data` is null. */
 export function successSchema(status: number, data: JsonSchema = NOTHING): JsonSchema {
   return objectOf({
     success: { const: true },
@@ -22,7 +22,7 @@ export function successSchema(status: number, data: JsonSchema = NOTHING): JsonS
   })
 }
 
-/** Errors that may name fields: those that are wrong, or that another change came before. */
+/** Errors that may name fields: invalid fields, or fields changed concurrently. */
 const WITH_DETAILS: readonly ErrorIdentifier[] = ['INVALID_PARAMS', 'CONFLICT']
 
 /** The response of an error. */
@@ -48,7 +48,7 @@ export function errorResponse(identifier: ErrorIdentifier): JsonSchema {
   }
 }
 
-/** Headers of answers. */
+/** Headers of responses. */
 export const HEADERS = {
   'X-Request-Id': {
     description:

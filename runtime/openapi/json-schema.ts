@@ -4,7 +4,7 @@ import Joi from 'joi'
 /** JSON Schema, draft 2020-12; one with a `title` becomes a component of the OpenAPI document. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** An object with these properties and no others. All are required but the `optional` ones. */
+/** An object with these properties and no others. All are required except the `optional` ones. */
 export function objectOf(
   properties: { readonly [name: string]: JsonSchema },
   { optional = [], ...others }: JsonSchema & { readonly optional?: readonly string[] } = {},
@@ -42,10 +42,7 @@ export function isRequired(rule: Joi.Schema): boolean {
   return descriptionOf(rule).flags?.presence === 'required'
 }
 
-/**
- * Replaces every schema that has a `title` by a reference, and collects the schemas under their
- * titles.
- */
+/** Replaces every schema that has a `title` with a reference, and collects the schemas by title. */
 export class SchemaComponents {
   readonly #schemas = new Map<string, JsonSchema>()
 
@@ -90,7 +87,7 @@ function descriptionOf(rule: Joi.Schema): Description {
   return rule.describe()
 }
 
-/** What a rule and its parts state, which Joi's own conversion ignores. */
+/** Schema keywords stated by a rule and its parts, which Joi's own conversion ignores. */
 function withStated(converted: JsonSchema, described: Description): JsonSchema {
   const { metas = [], flags = {}, allow = [] } = described
   const stated = metas.findLast(({ openapi }) => openapi !== undefined)?.openapi

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** The networks that operators' URLs may reach besides the public Internet. */
+/** The networks that operators' URLs may reach in addition to the public Internet. */
 export type OutboundNetworks = readonly Network[]
 
 const VARIABLE = 'WEBHOOK_ALLOW_NETWORKS'
 
 /**
- * Why a URL that an operator has entered is refused, as far as the URL alone shows it; undefined if it is not. Its
- * name is resolved when it is connected to.
+ * Why a URL entered by an operator is refused, as far as the URL alone shows; undefined if it is
+ * accepted. Its name is resolved when connecting.
  */
 export function outboundUrlFault(text: string, networks: OutboundNetworks): string | undefined {
   if (!URL.canParse(text)) return 'must be a URL such as https://example.org/hook'
@@ -23,7 +23,7 @@ export function outboundUrlFault(text: string, networks: OutboundNetworks): stri
   return undefined
 }
 
-/** Why the address at which a URL's host was found is refused; undefined if it is not. */
+/** Why the address of a URL's host is refused; undefined if it is accepted. */
 export function addressFault(
   { protocol }: Pick<URL, 'protocol'>,
   address: string,
@@ -36,7 +36,7 @@ export function addressFault(
   return `must not lead to an address that is not public; ${VARIABLE} makes exceptions`
 }
 
-/** The address that a URL has in place of a name. URL knows every spelling of an IPv4 address. */
+/** The address that a URL has instead of a name. URL knows every spelling of an IPv4 address. */
 export function addressIn({ hostname }: Pick<URL, 'hostname'>): string | undefined {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return isIP(bare) === 0 ? undefined : bare
@@ -52,7 +52,10 @@ export function parseNetwork(text: string): Network | undefined {
   return ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : undefined
 }
 
-/** Whether all that an address reaches, also through the IPv4 address inside it, is in one of the networks. */
+/**
+ * Whether everything an address reaches, including through an embedded IPv4 address, is in one of
+ * the networks.
+ */
 export function isInNetworks(address: string, networks: readonly Network[]): boolean {
   const reached = reachedBy(address)
   return (
@@ -61,8 +64,8 @@ export function isInNetworks(address: string, networks: readonly Network[]): boo
 }
 
 /**
- * Whether an address is that of a host in the public Internet, also if it wraps an IPv4 address: mapped, NAT64,
- * 6to4, Teredo.
+ * Whether an address belongs to a host in the public Internet, even if it wraps an IPv4 address:
+ * mapped, NAT64, 6to4, Teredo.
  */
 export function isPublicAddress(address: string): boolean {
   const reached = reachedBy(address)
@@ -84,7 +87,7 @@ const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
 const SIX_TO_FOUR = ipaddr.parseCIDR('2002::/16')
 const TEREDO = ipaddr.parseCIDR('2001::/32')
 
-/** The address, or those that it wraps; none for a text that is no address. */
+/** The address, or the addresses it wraps; none for a text that is not an address. */
 function reachedBy(text: string): readonly Address[] {
   // A zone names an interface of one machine.
   const plain = text.replace(/%.*$/s, '')

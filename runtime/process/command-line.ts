@@ -5,7 +5,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** An option, as `parseArgs` takes it, and its lines in the help. */
+/** An option in the form of `parseArgs`, and its lines in the help. */
 export type Option = {
   readonly type: 'boolean' | 'string'
   readonly multiple?: boolean
@@ -25,8 +25,8 @@ export type OptionValues<Options extends Table> = ReturnType<
 >['values']
 
 /**
- * The command line of a program: what it takes, and its help, which is made from the same table.
- * `operands`: the arguments that are not options, and their lines in the help; absent: none.
+ * The command line of a program: its arguments, and its help, which is generated from the same
+ * table. `operands`: the arguments that are not options, and their lines in the help; absent: none.
  */
 export function commandLine<const Options extends Table>({
   begin,
@@ -109,7 +109,7 @@ function wrapped(text: string, width: number): string[] {
   return [text.slice(0, space), ...wrapped(text.slice(space + 1), width)]
 }
 
-/** @throws {UsageError} that begins with the first option that was entered, if there is any. */
+/** @throws {UsageError} that begins with the first option entered, if any. */
 export function refuseOptions(
   values: Readonly<Record<string, unknown>>,
   names: readonly string[],
@@ -120,7 +120,7 @@ export function refuseOptions(
 }
 
 /**
- * The number that an option has, or `fallback` if it is absent.
+ * The number of an option, or `fallback` if it is absent.
  * @throws {UsageError} outside `min` to `max`, or if it must be whole and is not.
  */
 export function numberOption<Name extends string, Fallback>(
@@ -139,7 +139,10 @@ export function numberOption<Name extends string, Fallback>(
   throw new UsageError(`--${name} must be ${kind} from ${min} to ${max}, not "${text}"`)
 }
 
-/** The URL of a service. @throws {UsageError} if it is none. */
+/**
+ * The URL of a service.
+ * @throws {UsageError} if it is not a URL.
+ */
 export function urlOption(
   name: string,
   text: string | undefined,
@@ -151,7 +154,10 @@ export function urlOption(
   throw new UsageError(`${name} must be an http:// or https:// URL such as ${fallback}`)
 }
 
-/** An API key. @throws {UsageError} if it is missing, or invalid in a header. */
+/**
+ * An API key.
+ * @throws {UsageError} if it is missing, or invalid in a header.
+ */
 export function keyOption(
   name: string,
   text: string | undefined,

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import type { InstanceReport, ServiceName } from '../../schemas/instance-report.ts'
 import type { Clock } from '../clock.ts'
 
-/** The package's version; package.json is one folder further up from compiled code. */
+/** The package's version; package.json is one folder higher for compiled code. */
 export const VERSION: string = (() => {
   const file = ['../../package.json', '../../../package.json']
     .map((path) => new URL(path, import.meta.url))
@@ -13,10 +13,10 @@ export const VERSION: string = (() => {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 })()
 
-/** An instance counts as gone after three missed reports. */
+/** An instance counts as ended after three missed reports. */
 export const REPORT_INSTANCE_EVERY_MS = 10_000
 
-/** The figures that a service measures itself. */
+/** Figures measured by a service itself. */
 export type InstanceFigures = Omit<
   InstanceReport,
   'instanceId' | 'service' | 'version' | 'host' | 'startedAt' | 'reportedAt'

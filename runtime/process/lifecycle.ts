@@ -5,7 +5,7 @@ import { isProgramFault, reasonOf } from '../errors.ts'
 import type { Logger } from './logger.ts'
 import { periodically } from './repeat.ts'
 
-/** The share of the deadline that running tasks, and one last task, may take after the stop. */
+/** The fraction of the deadline that running tasks, and one last task, may take after the stop. */
 const SHARE_OF_TASKS = 1 / 4
 const SHARE_OF_LAST_TASK = 1 / 10
 /** A process has a dozen tasks that end with it. Node warns of a leak beyond this number. */
@@ -55,8 +55,8 @@ export class Lifecycle {
   }
 
   /**
-   * Exits with code 1 after an unrecoverable failure, so that the supervisor restarts the process. Logs
-   * one message and nothing of what follows from the failure.
+   * Exits with code 1 after an unrecoverable failure, so that the supervisor restarts the process.
+   * Logs one message and no consequences of the failure.
    */
   fail(error: unknown, event: string): void {
     this.#logger.fatal(isProgramFault(error) ? { err: error } : { reason: reasonOf(error) }, event)
@@ -70,8 +70,8 @@ export class Lifecycle {
   }
 
   /**
-   * A task that runs until `stopping` is aborted; if it fails, the process fails. The stop waits for
-   * it only for a share of the deadline, because a database may not answer.
+   * A task that runs until `stopping` is aborted; if it fails, the process fails. The stop waits
+   * for it only for a fraction of the deadline, because a database may not respond.
    */
   run(name: string, task: Promise<void>): void {
     this.onClose(name, async () => {
@@ -91,7 +91,7 @@ export class Lifecycle {
     this.run(name, periodically({ what: name, everyMs, task, signal, logger: this.#logger }))
   }
 
-  /** A last task when the process stops. If it fails or takes too long, it is left undone. */
+  /** A last task when the process stops. If it fails or takes too long, it is abandoned. */
   lastly(name: string, task: () => Promise<void>): void {
     this.onClose(name, async () => {
       const late = wait(this.#deadlineMs * SHARE_OF_LAST_TASK, false, { ref: false })
@@ -149,7 +149,7 @@ export class Lifecycle {
   }
 }
 
-/** Resolves when everything before it is written: a worker's output goes through the main thread. */
+/** Resolves when all earlier output is written: a worker's output goes through the main thread. */
 function written(output: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => output.write('', () => resolve()))
 }

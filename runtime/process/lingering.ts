@@ -1,8 +1,11 @@
-/** Things that several use at a time, by key; each ends some time after the last of its users has left. */
+/**
+ * Things shared by several users at a time, by key; each ends some time after its last user has
+ * left.
+ */
 export type Lingering<Opened> = {
-  /** Opens it for the first one. `leave`: to be called once. */
+  /** Opens it for the first user. `leave` must be called once. */
   join(key?: string): { readonly opened: Opened; readonly leave: () => void }
-  /** It, if it is open. */
+  /** The thing, if it is open. */
   at(key?: string): Opened | undefined
 }
 
@@ -21,7 +24,7 @@ export function lingering<Opened>({
   /** `signal` is aborted when it ends. */
   open: (signal: AbortSignal, key: string) => Opened
   lingersMs: number
-  /** Ends all, also while they are used. */
+  /** Ends all, even while they are used. */
   stopping: AbortSignal
 }): Lingering<Opened> {
   const kept = new Map<string, Kept<Opened>>()

@@ -23,12 +23,12 @@ export function createLogger({ level, name }: { level: string; name: string }): 
       '*.headers.cookie',
     ],
   }
-  // Through process.stdout: pino's own writer retries forever once the reader of a pipe has gone,
-  // and blocks the process.
+  // Through process.stdout: pino's writer retries forever once the reader of a pipe has gone, and
+  // blocks the process.
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined)
   // By descriptor: in a worker thread, process.stdout.isTTY is not set.
   if (!isatty(1)) return pino(options, process.stdout)
-  // Each line is written in the call that logs it: the last ones of a process say why it ends.
+  // Each line is written by the call that logs it: the last lines of a process say why it ends.
   const readable = prettyFactory({
     ignore: 'pid,hostname,reason',
     translateTime: 'SYS:HH:MM:ss',
@@ -40,13 +40,13 @@ export function createLogger({ level, name }: { level: string; name: string }): 
 
 const WARN = 40
 const FATAL = 60
-/** Enough to see a pattern in what differs between the lines of one kind. */
+/** Enough to see a pattern in the differences between lines of one kind. */
 const LINES_A_MINUTE = 60
 
 /**
- * A hook of pino that keeps warnings and errors from flooding the log. Failures that an outage reports are
- * left to it. Others that will be tried again are logged once a minute of each kind, everything else 60
- * times; the next line says how many were `suppressed`.
+ * A hook of pino that keeps warnings and errors from flooding the log. Failures covered by an
+ * outage are not logged. Other failures that will be retried are logged once a minute per kind,
+ * everything else 60 times; the next line says how many were `suppressed`.
  */
 export function floodLimit(clock: { now?: () => number } = {}) {
   const repeated = new RepeatedLines(clock)

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { FACT_TYPES } from '../../schemas/facts/facts.ts'
 import { metricsPage, collectOwnMetrics, threadMetrics } from '../http/metrics-page.ts'
 
-/** The longest that a scrape waits for a check; a later result shows at the next scrape. */
+/** How long a scrape waits for a check; a later result appears in the next scrape. */
 const WAITED_MS = 250
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -189,8 +189,8 @@ const PROJECTED = ['stored', 'seen', 'repeated', 'erased', 'dead_lettered', 'ski
 const STREAMED = ['position', 'device-status', 'rejection', 'device-erased', 'gap', 'lagging']
 
 /**
- * A counter whose series, one for each value of a label, all begin at 0: Prometheus sees no increase
- * in a series that begins with its first burst, and an alert no rate in one that is missing.
+ * A counter whose series, one for each value of a label, all begin at 0: Prometheus sees no
+ * increase in a series that begins with its first burst, and an alert no rate in a missing series.
  */
 function counterOf<Label extends string>(
   label: Label,
@@ -202,7 +202,9 @@ function counterOf<Label extends string>(
   return counter
 }
 
-/** A gauge without a value until it is set, so that a process that never measures it exports none. */
+/**
+ * A gauge without a value until it is set, so that a process that never measures it exports none.
+ */
 function measured(configuration: ConstructorParameters<typeof Gauge>[0]): Gauge {
   const gauge = new Gauge(configuration)
   gauge.remove()

@@ -4,7 +4,7 @@ import { kindOf, RepeatedLines } from './repeated-lines.ts'
 const EVERY_MS = 60_000
 /** For this long after an outage, calls that began before its end may still fail. */
 const SETTLES_MS = 20_000
-/** For this long after a failure, answers may be those of calls that began before it. */
+/** For this long after a failure, responses may belong to calls that began before it. */
 const ANSWERS_LATE_MS = 2_000
 
 type Line = (fields: object, message: string) => void
@@ -18,9 +18,10 @@ export type OutageLogger = {
 }
 
 /**
- * Logs the outage of a dependency: when it begins, once a minute, and when it is over. Failures during an outage are
- * logged at level debug only. Other failures of the dependency are logged once a minute for each kind, and only after
- * it has answered another call that began later: without an answer they turn out to be an outage.
+ * Logs the outage of a dependency: when it begins, once a minute, and when it is over. Failures
+ * during an outage are logged at level debug only. Other failures of the dependency are logged once
+ * a minute for each kind, and only after it has responded to another call that began later: without
+ * a response they turn out to be an outage.
  */
 export class Outage {
   readonly #dependency: string
@@ -33,7 +34,7 @@ export class Outage {
   #repeatedAt = 0
   #settledAt: number
 
-  /** `variable`: the setting that says where the dependency is. `now`: monotonic milliseconds. */
+  /** `variable`: the setting with the dependency's address. `now`: monotonic milliseconds. */
   constructor({
     dependency,
     variable,
@@ -53,7 +54,7 @@ export class Outage {
     this.#settledAt = now() + SETTLES_MS
   }
 
-  /** The dependency did not answer. `variable`: the setting that the error points to. */
+  /** The dependency did not respond. `variable`: the setting that the error points to. */
   failed(error: unknown, { variable = this.#variable }: { variable?: string } = {}): void {
     const now = this.#now()
     this.#pending.clear()
@@ -64,7 +65,7 @@ export class Outage {
     this.#logger.warn(fields, `${this.#dependency} is unavailable; retrying`)
   }
 
-  /** The dependency answered a call, even if with an error. */
+  /** The dependency responded to a call, even if with an error. */
   answered(): void {
     if (this.#since !== undefined) {
       const now = this.#now()
@@ -76,13 +77,15 @@ export class Outage {
     if (this.#pending.size > 0) this.#logPending()
   }
 
-  /** Marks an error of the dependency: loggers leave it to this outage. Returns the error. */
+  /**
+   * Marks an error of the dependency, so that loggers leave it to this outage. Returns the error.
+   */
   mark<E>(error: E): E {
     if (error instanceof DependencyError && error.retriable) error.outage = this
     return error
   }
 
-  /** Something that needs the dependency failed. `log` may be called later, or never. */
+  /** An operation that needs the dependency failed. `log` may be called later, or never. */
   trouble(kind: string, log: () => void): void {
     const now = this.#now()
     if (this.#since !== undefined || now < this.#settledAt) return

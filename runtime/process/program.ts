@@ -7,7 +7,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { serveMetrics } from '../http/service-routes.ts'
 import { VERSION } from './instance.ts'
 
-/** This version was made later, so an earlier time means that the clock is wrong. */
+/** This version was released later, so an earlier time means that the clock is wrong. */
 const MADE_AT = Date.UTC(2026, 0, 1)
 
 export const COULD_NOT_START = 'could not start'
@@ -21,7 +21,7 @@ export type Program = {
 }
 
 export type ProgramOptions = {
-  /** The arguments that the program takes, and what each does. */
+  /** The arguments that the program takes, and their effects. */
   readonly options?: Readonly<Record<string, string>>
   /** Variables that override those of the environment. */
   readonly settings?: Readonly<Record<string, string>>
@@ -64,7 +64,10 @@ export async function runProgram(
   }
 }
 
-/** Machines without a battery for their clock begin in the past, until they reach a time server. */
+/**
+ * Machines without a battery for their clock start with a time in the past, until they reach a time
+ * server.
+ */
 function warnOfClock(logger: Logger): void {
   const now = Date.now()
   if (now >= MADE_AT) return

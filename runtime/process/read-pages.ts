@@ -1,18 +1,24 @@
 import { endOfTurn } from '../end-of-turn.ts'
 
-/** The part of a query that selects a page: at most `limit` items, those behind the last one of the page before. */
+/**
+ * The part of a query that selects a page: at most `limit` items, after the last one of the
+ * previous page.
+ */
 export type PageBounds<Item> = {
   readonly limit: number
   readonly after?: Item
   readonly mostBytes?: number
 }
 
-/** Pages may also end after the item with which they have this size, then the first empty one is the end. */
+/**
+ * Pages may also end after the item that brings them to this size; then the first empty page is the
+ * end.
+ */
 type Sized = { readonly mostBytes?: number }
 
 /**
- * Reads a list page by page, up to the first page that is not full. No page is empty. Other work has its turn before
- * each further page, so that a long list keeps nobody waiting.
+ * Reads a list page by page, up to the first page that is not full. No page is empty. Other work
+ * runs before each further page, so that a long list blocks nothing.
  */
 export async function* readPages<Item>(
   limit: number,

@@ -5,7 +5,7 @@ import { DependencyError } from '../errors.ts'
 export type BackOff = {
   /** Waits; returns immediately when `signal` is aborted. */
   pause(signal?: AbortSignal): Promise<void>
-  /** After a success: starts again with the first pause. */
+  /** After a success: starts over with the first pause. */
   reset(): void
 }
 
@@ -52,8 +52,8 @@ export async function untilSucceeded(
 }
 
 /**
- * Repeats `work` until it succeeds, as long as it fails only for reasons that may pass.
- * @throws the first other failure, or the last one when `signal` is aborted.
+ * Repeats `work` until it succeeds, as long as its failures are temporary.
+ * @throws the first permanent failure, or the last failure when `signal` is aborted.
  */
 export async function onceAvailable<T>(
   work: () => Promise<T>,
@@ -99,7 +99,7 @@ export async function periodically({
   }
 }
 
-/** Log readers that wait for new entries, or until a failure has passed. */
+/** Log readers waiting for new entries, or for the end of a failure. */
 export type Sleepers = {
   /** Resolves after `ms`, or immediately when `signal` is aborted or all are woken. */
   sleep(ms: number, signal: AbortSignal): Promise<void>

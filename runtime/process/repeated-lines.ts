@@ -1,5 +1,5 @@
 const MINUTE_MS = 60_000
-/** Forgotten kinds only begin to count again. */
+/** Beyond this number, kinds are forgotten, and their count starts over. */
 const MOST_KINDS = 1_000
 
 type Minute = { readonly begun: number; lines: number; suppressed: number }

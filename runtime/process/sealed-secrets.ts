@@ -2,10 +2,13 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Encrypts what must be read again. `about`: the thing that the secret belongs to; it opens with no other. */
+/**
+ * Encrypts secrets that must be read again. `about`: what the secret belongs to; it can be
+ * decrypted for nothing else.
+ */
 export type SealedSecrets = {
   seal(text: string, about: string): string
-  /** @throws {UnsealingError} under another key, about another thing, or altered. */
+  /** @throws {UnsealingError} with another key, for something else, or if altered. */
   open(sealed: string, about: string): string
 }
 
@@ -47,12 +50,12 @@ export function sealedSecrets(key: Uint8Array): SealedSecrets {
   }
 }
 
-/** Part of the data, and of their backup. */
+/** Part of the data, and of its backup. */
 export const SECRETS_FILE = 'secrets.key'
 
 /**
- * The key in the data directory, made at the first start.
- * @throws {Error} when the file holds no key: another one would open none of the secrets.
+ * The key in the data directory, created at the first start.
+ * @throws {Error} when the file holds no key: a different key would decrypt none of the secrets.
  */
 export function secretsKeyIn(directory: string): Uint8Array {
   const file = join(directory, SECRETS_FILE)

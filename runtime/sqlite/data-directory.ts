@@ -10,7 +10,7 @@ import { isBusy } from './sqlite-errors.ts'
 /** Exists, and is empty, wherever a service has run. */
 export const LOCK = 'in-use.lock'
 
-/** The remedy for a damaged file that holds nothing but the lock. */
+/** The remedy for a damaged file that holds only the lock. */
 const REMOVE_IT = 'remove it, it holds no data'
 
 const LAST_BACKUP = 'last-backup.json'
@@ -32,11 +32,11 @@ export function privateDirectory(
     chmodSync(directory, 0o700)
     for (const entry of readdirSync(directory, { withFileTypes: true })) {
       const file = join(directory, entry.name)
-      // The code that opens the other files says that they cannot be written.
+      // The code that opens the other files reports that they cannot be written.
       if (entry.isFile() && isWritable(file)) chmodSync(file, 0o600)
     }
   } catch (error) {
-    // A directory of another user, or a file system without modes: keep it as it was set up.
+    // A directory of another user, or a file system without modes: leave it as it was set up.
     const reason = `${reasonOf(error)}: give ${directory} to the user who runs this, or other users may read it`
     logger.warn({ reason }, 'could not make the data directory private')
   }
@@ -91,7 +91,7 @@ export function holdFile(
   return { release: () => driver.close() }
 }
 
-/** The bytes that the files of a data directory take. */
+/** The bytes used by the files of a data directory. */
 export async function dataBytes(directory: string): Promise<number> {
   const entries = await readdir(directory, { withFileTypes: true })
   const sizes = entries.filter((entry) => entry.isFile()).map(({ name }) => sizeOf(directory, name))
@@ -104,14 +104,14 @@ export async function freeBytes(directory: string): Promise<number> {
   return bavail * bsize
 }
 
-/** Notes in a data directory when the newest backup of it began. `at`: milliseconds since epoch. */
+/** Records in a data directory when its newest backup began. `at`: milliseconds since epoch. */
 export async function noteBackup(directory: string, at: number): Promise<void> {
   const file = join(directory, LAST_BACKUP)
   await writeFile(`${file}.new`, JSON.stringify({ at }), { mode: 0o600 })
   await rename(`${file}.new`, file)
 }
 
-/** When the newest backup of a data directory began; undefined if none was noted. */
+/** When the newest backup of a data directory began; undefined if none was recorded. */
 export async function lastBackupAt(directory: string): Promise<number | undefined> {
   try {
     const { at } = JSON.parse(await readFile(join(directory, LAST_BACKUP), 'utf8')) as {
@@ -123,7 +123,7 @@ export async function lastBackupAt(directory: string): Promise<number | undefine
   }
 }
 
-/** 0 for a file that has just been removed, as SQLite's journals are. */
+/** 0 for a file removed just now, such as SQLite's journals. */
 async function sizeOf(directory: string, name: string): Promise<number> {
   try {
     return (await stat(join(directory, name))).size

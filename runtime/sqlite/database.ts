@@ -15,7 +15,7 @@ export type Statement<Row = never> = {
   all(...values: readonly Value[]): Row[]
   /** Returns the number of rows changed. */
   run(...values: readonly Value[]): number
-  /** Takes half the time of `run`, which makes the driver report the changes. */
+  /** Takes half the time of `run`, for which the driver reports the changes. */
   execute(...values: readonly Value[]): void
 }
 
@@ -44,7 +44,7 @@ const RESTORE_IT = 'restore it from a backup (docs/operations.md, "Backup and re
 export class Database {
   readonly #driver: DatabaseSyncInstance
   readonly #isReadOnly: boolean
-  /** The error to throw for one of the driver. */
+  /** The error to throw for a driver error. */
   readonly #failure: (error: unknown) => unknown
 
   /**
@@ -113,7 +113,7 @@ export class Database {
   }
 
   /**
-   * The statement is compiled when it is first used: most programs use few of a store's statements.
+   * The statement is compiled on first use: most programs use few of a store's statements.
    * @param asArrays whether rows are arrays of their columns, which takes the driver half the time.
    */
   prepare<Row = never>(sql: string, { asArrays = false } = {}): Statement<Row> {
@@ -157,7 +157,7 @@ export class Database {
     }
   }
 
-  /** Runs statements without values and results, such as the schema's. */
+  /** Runs statements without values and results, such as those of the schema. */
   exec(sql: string): void {
     this.#translated(() => this.#driver.exec(sql))
   }
@@ -184,13 +184,16 @@ export class Database {
     this.#translated(() => this.#driver.close())
   }
 
-  /** The driver closes late, as its statements live until they are collected, and may never do so. */
+  /**
+   * The driver closes late, because its statements live until they are garbage-collected, and may
+   * never do so.
+   */
   #emptyWriteAheadLog(): void {
     try {
       this.#driver.exec('PRAGMA busy_timeout = 0')
       this.#driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     } catch {
-      // Busy or closed: content that stays in the write-ahead log is as durable there.
+      // Busy or closed: content remaining in the write-ahead log is equally durable there.
     }
   }
 
@@ -224,7 +227,7 @@ export class Database {
       for (const migration of migrations.slice(current)) this.#driver.exec(migration)
       this.#driver.exec(`PRAGMA user_version = ${migrations.length}`)
     })
-    // A migration's writes are all in the write-ahead log, which would otherwise stay as large.
+    // A migration's writes are all in the write-ahead log, which would otherwise remain as large.
     if (before > 0) this.#driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   }
 }
@@ -285,7 +288,7 @@ function bindable(values: readonly Value[]): readonly Value[] {
     : values.map((value) => (isKept(value) ? value : kept(value)))
 }
 
-/** Whether the driver binds the value as it is. */
+/** Whether the driver binds the value unchanged. */
 function isKept(value: Value): boolean {
   if (typeof value === 'number') return value <= 0 || value >= Number.EPSILON
   return typeof value !== 'string' || !value.includes('\0')

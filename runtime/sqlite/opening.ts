@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { DependencyError, reasonOf } from '../errors.ts'
 import { isDamaged, isFull, isRefusedByDisk, translation } from './sqlite-errors.ts'
 
-/** A file that is being opened. */
+/** A file being opened. */
 export type OpenedFile = {
   readonly file: string
   /** The name in error messages. */
@@ -12,7 +12,7 @@ export type OpenedFile = {
   readonly ifDamaged: string
 }
 
-/** Less than what opening a new file writes. */
+/** Less than opening a new file writes. */
 const ROOM_BYTES = 256 * 1024
 
 /**
@@ -28,7 +28,7 @@ export function opening<T>(opened: OpenedFile, work: () => T): T {
   }
 }
 
-/** The error with a reason that says what to do, if the file system or the file shows one. */
+/** The error with the reason and the remedy, if the file system or the file shows them. */
 export function explained(error: unknown, opened: OpenedFile): unknown {
   if (!(error instanceof DependencyError)) return error
   const reason = reasonFor(error, opened)
@@ -62,7 +62,7 @@ function hasRoom(directory: string): boolean {
   }
 }
 
-/** SQLite makes and removes the last two. */
+/** SQLite creates and removes the last two. */
 const ENDINGS = ['', '-wal', '-shm']
 
 /**
@@ -114,10 +114,11 @@ function faultOf(path: string, mode: number, directory: string): string | undefi
 }
 
 /**
- * Makes a directory and the missing ones above it. Returns the topmost that it made, undefined if the
- * directory exists. Node's own `recursive` never returns where a file system refuses new directories
- * with ENOENT, as /proc does. `variable` is the setting that names the directory.
- * @throws {Error} that names the directory; nothing is left of it then.
+ * Creates a directory and the missing ones above it. Returns the topmost directory created,
+ * undefined if the directory exists. Node's own `recursive` never returns where a file system
+ * refuses new directories with ENOENT, as /proc does. `variable` is the setting that names the
+ * directory.
+ * @throws {Error} that names the directory; nothing created remains then.
  */
 export function makeDirectory(
   directory: string,
@@ -140,7 +141,7 @@ export function makeDirectory(
   return made[0]
 }
 
-/** False if another process has made it meanwhile. */
+/** False if another process has created it in the meantime. */
 function makeOne(path: string, mode: number | undefined): boolean {
   try {
     mkdirSync(path, mode)

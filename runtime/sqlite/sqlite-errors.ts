@@ -32,7 +32,7 @@ export function translated<T>(operation: string, work: () => T): T {
   }
 }
 
-/** The error to throw for an error of the driver. */
+/** The error to throw for a driver error. */
 export function translation(operation: string, error: unknown): unknown {
   return dependencyError(operation, error) ?? error
 }
@@ -52,17 +52,20 @@ export function isDamaged(error: unknown): boolean {
   return code === CORRUPT || code === NOTADB
 }
 
-/** Whether a file could not be opened or written for a reason that its permissions or its disk may show. */
+/**
+ * Whether a file could not be opened or written for a reason that its permissions or its disk may
+ * explain.
+ */
 export function isRefusedByDisk(error: unknown): boolean {
   return [PERM, READONLY, IOERR, CANTOPEN].includes(causeCode(error) ?? 0)
 }
 
-/** Whether a row was refused because another one has the same unique values. */
+/** Whether a row was refused because another row has the same unique values. */
 export function isNotUnique(error: unknown): boolean {
   return error instanceof DependencyError && extendedCode(error.cause) === CONSTRAINT_UNIQUE
 }
 
-/** Whether data was refused for its own sake: other data can be written, and the same never. */
+/** Whether data was refused because of its content: other data can be written, this data never. */
 export function isRefused(error: unknown): boolean {
   return [TOOBIG, CONSTRAINT, MISMATCH].includes(causeCode(error) ?? 0)
 }

@@ -1,8 +1,9 @@
 import type { Sleepers } from '../process/repeat.ts'
 
 /**
- * Yields the batches of an append-only table, which is one partition, after an offset, then new ones. If rows behind
- * the offset have been removed, a gap comes first, which names the offset that the rest follows.
+ * Yields the batches of an append-only table, which is one partition, after an offset, then new
+ * ones. If rows after the offset have been removed, a gap comes first, which names the offset that
+ * the rest follows.
  */
 export async function* tableTail<Batch extends { readonly lastOffset: number }>({
   partition,
@@ -19,7 +20,7 @@ export async function* tableTail<Batch extends { readonly lastOffset: number }>(
   /** Undefined when there is nothing after the offset yet. */
   read: (after: number) => Batch | undefined
   removedUpTo: () => number
-  /** Woken when there is more; another process may append too, which only looking again detects. */
+  /** Woken when there is more; another process may append too, which only polling detects. */
   waiting: Sleepers
   lookAgainMs: number
   hasEnded: () => boolean

@@ -4,10 +4,11 @@ import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
 
 /**
- * The schema version of a file whose number is `version`: the first from there on whose migrations make
- * the tables that it has, each with its columns in their order. While a version of the program is developed,
- * its tables may change under the same number. Other tables may belong to a tool, such as Litestream's.
- * @throws {DependencyError} not retriable, if no version makes them.
+ * The schema version of a file whose number is `version`: the first from there on whose migrations
+ * create the file's tables, each with its columns in their order. While a version of the program is
+ * developed, its tables may change under the same number. Other tables may belong to a tool, such
+ * as Litestream.
+ * @throws {DependencyError} not retriable, if no version creates them.
  */
 export function versionByTables(
   driver: DatabaseSyncInstance,
