@@ -8,7 +8,7 @@ export type SpoolDepth = {
   readonly oldestSeconds: number
 }
 
-/** An instance's report about itself every 10 s; after 30 s without one it counts as gone. */
+/** An instance's report about itself every 10 s; after 30 s without one it counts as ended. */
 export type InstanceReport = {
   /** New at every start. */
   readonly instanceId: string
@@ -21,11 +21,11 @@ export type InstanceReport = {
   /** Ingest API: reports accepted and refused in the last 60 s. */
   readonly acceptedPerMinute?: number
   readonly refusedPerMinute?: number
-  /** Ingest API: since when it has been able to append; absent while it is not. */
+  /** Ingest API: since when it has been able to append; absent while it is unable. */
   readonly readySince?: number
   /** Ingest API with a spool: the events waiting in it. */
   readonly spool?: SpoolDepth & {
-    /** Kept in the spool's folder, so that the spool is known again after a restart. */
+    /** Stored in the spool's folder, so that the spool is recognised after a restart. */
     readonly id?: string
   }
   /** Projector: the lag of the current read models, and the number of dead letters. */
@@ -33,9 +33,9 @@ export type InstanceReport = {
   readonly deadLetters?: number
   /** Projector: the age of the oldest event from which facts are not decided yet. */
   readonly factsLagSeconds?: number
-  /** Projector: the devices that it could not judge when it last tried. */
+  /** Projector: the number of devices that it could not judge in their last attempt. */
   readonly failingDevices?: number
-  /** Projector: for how long it has not been able to find devices offline; 0: it is. */
+  /** Projector: for how long it has been unable to find devices offline; 0: it is able. */
   readonly silenceHeldSeconds?: number
 }
 

@@ -1,24 +1,25 @@
 import { isApiKey } from './api-key.ts'
 
-// The 32 random characters alone give a key away: the checksum can be computed from them. Lines break after
-// the underscore.
+// The 32 random characters alone reveal a key: the checksum can be computed from them. Lines may
+// break after the underscore.
 const KEY = /gps_[\s+]*[0-9A-Za-z]{32,38}/g
 const KEY_OR_ITS_BEGINNING = /gps_[\s+]*(?:[0-9A-Za-z]{32,38}|[0-9A-Za-z]*$)/g
-/** The least length of a text that holds a valid key, however it is escaped. */
+/** Minimum length of a text that contains a valid key, however it is escaped. */
 const SHORTEST = 'gps_'.length + 38
 
 /**
- * The escapes that may represent a character of a key: percent-encoding, more than once in a nested URL; those
- * of JSON and JavaScript, as a whole, so that an escaped backslash begins no other; references of HTML.
+ * The escapes that may represent a character of a key: percent-encoding, repeated in a nested URL;
+ * those of JSON and JavaScript, as a whole, so that an escaped backslash begins no other escape;
+ * HTML character references.
  */
 const ESCAPE =
   /%(?:25)*(?:u00)?([0-9A-Fa-f]{2})|\\(?:u00([0-9A-Fa-f]{2})|x([0-9A-Fa-f]{2})|([^]))|&(?:#0*(\d{2,3})|#[xX]0*([0-9A-Fa-f]{2})|lowbar);/g
-/** An escape that was cut off. */
+/** A truncated escape. */
 const CUT_ESCAPE =
   /(?:%(?:25)*(?:u0{0,2})?[0-9A-Fa-f]?|\\(?:u[0-9A-Fa-f]{0,3}|x[0-9A-Fa-f]?)?|&#?\w*)$/
 /** An escape may hide another: JSON in a query, a query in JSON. */
 const MOST_LAYERS = 4
-/** Characters of a caller's name for something that an answer repeats. */
+/** Maximum length of a caller's name that a response repeats. */
 const SHOWN = 64
 /** A text in Base64 that may hold the random characters, such as the credentials of Basic authentication. */
 const BASE64 = /[0-9A-Za-z+/_-]{48,}/g
@@ -54,7 +55,7 @@ export function withoutApiKeys(text: string, { cut }: { cut: boolean }): string 
   return masked + text.slice(copied)
 }
 
-/** The beginning of a name that a caller has sent, fit to be repeated in an answer. */
+/** The beginning of a name sent by a caller, safe to repeat in a response. */
 export function shownName(name: string): string {
   return withoutApiKeys(name.slice(0, SHOWN), { cut: name.length > SHOWN }).toWellFormed()
 }
@@ -72,12 +73,12 @@ function rangesIn(plain: string, cut: boolean): Range[] {
 
 const isMatch = (pattern: RegExp) => (text: string) => text.search(pattern) !== -1
 
-/** The text behind Base64, whose beginning is unknown: a path may precede it. */
+/** The text behind Base64 whose beginning is unknown: a path may precede it. */
 function decoded(coded: string): string[] {
   return [0, 1, 2, 3].map((from) => Buffer.from(coded.slice(from), 'base64').toString('latin1'))
 }
 
-/** A text without its escapes, and the place in the text of each character. */
+/** A text without its escapes, and the index in the text of each character. */
 function unescaped(text: string): { plain: string; places: (at: number) => number } {
   let plain = text
   let places: number[] | undefined

@@ -10,7 +10,7 @@ export function isShareToken(text: string): boolean {
   return /^gpsshare_[\w-]{43}$/.test(text)
 }
 
-/** How the secrets of Standard Webhooks begin; base64 of the key follows. */
+/** The prefix of Standard Webhooks secrets; base64 of the key follows. */
 export const SIGNING_SECRET_PREFIX = 'whsec_'
 const BYTES = 32
 

@@ -1,7 +1,10 @@
 /** Number of devices named in the title of a share without a name. */
 export const NAMED_IN_TITLE = 3
 
-/** A device's name on a link: as given for the link, or else its own; its id is never shown. */
+/**
+ * A device's name on a link: the name given for the link, or else its usual name; its id is never
+ * shown.
+ */
 export function nameOnLink(
   { given, own }: { given: string | undefined; own: string | null | undefined },
   index: number,

@@ -26,7 +26,7 @@ export function changedFields(before: object, after: object): readonly string[] 
   )
 }
 
-/** The field revisions after a change of these fields, which makes the next revision. */
+/** The field revisions after a change of these fields, which produces the next revision. */
 export function withFieldRevisions(
   { revision, changedIn }: Versioned,
   fields: readonly string[],

@@ -2,7 +2,7 @@ import type { Coordinates } from '../geo/distance.ts'
 import type { StopPlace } from '../geo/stop-place.ts'
 import type { LastPosition } from '../devices/read-models.ts'
 
-/** What is known of a device by geofences and rules. Times in milliseconds since the epoch. */
+/** A device's state for geofences and rules. Times in milliseconds since the epoch. */
 export type DefinitionsState = {
   readonly geofences: GeofencesState
   readonly rules: RulesState
@@ -13,12 +13,12 @@ export type GeofencesState = {
   readonly last?: Coordinates & {
     readonly accuracy?: number
     readonly receivedAt: number
-    /** Soon after a change: when the latest change came into force that it was judged by. */
+    /** Shortly after a change: when the latest change that it was judged by came into force. */
     readonly knew?: number
-    /** Of an inaccurate one: a more accurate one within seconds before. */
+    /** For an inaccurate position: a more accurate one within the seconds before. */
     readonly surer?: Coordinates & { readonly accuracy?: number; readonly receivedAt: number }
   }
-  /** By geofence; the device is outside those that are absent. */
+  /** By geofence; the device is outside geofences that are absent. */
   readonly standings: Readonly<Record<string, GeofenceStanding>>
 }
 
@@ -27,11 +27,11 @@ export type GeofenceStanding = {
   readonly side: 'inside' | 'outside' | 'unknown'
   /** Set while the device is inside: when it entered, or null if unknown. */
   readonly since?: number | null
-  /** It is on the other side, and must stay there for a while. */
+  /** The device is on the other side, and must stay there for a while. */
   readonly wait?: StartedWait
 }
 
-/** The input with which something began that must last for a while. */
+/** The input that started something which must last for a while. */
 export type StartedWait = {
   /** min(timestamp, receivedAt) of a position, receivedAt of a heartbeat. */
   readonly at: number
@@ -40,9 +40,9 @@ export type StartedWait = {
 }
 
 export type RulesState = {
-  /** By rule; the conditions of those that are absent do not hold. */
+  /** By rule; the conditions of absent rules do not hold. */
   readonly standings: Readonly<Record<string, RuleStanding>>
-  /** Kept while a rule about stops applies. */
+  /** Stored while a rule about stops applies. */
   readonly stop?: StopState
 }
 
@@ -59,15 +59,15 @@ export type RuleValue = number | string | boolean
 export type StopState = {
   /** The last position that counted. */
   readonly last: StopFix
-  /** The latest positions that one stop could hold; empty during a stop. */
+  /** The latest positions that one stop could include; empty during a stop. */
   readonly window: readonly StopFix[]
-  /** There were too many of them, so that some are missing. */
+  /** There were too many positions, so some are missing. */
   readonly isThinned?: true
-  /** A position that leapt away, which the next one may show to be false. */
+  /** A position that jumped away, which the next one may show to be false. */
   readonly leapt?: StopFix
   /** When the last position was last received again. */
   readonly repeatedAt?: number
-  /** The last position was sent with its speed. */
+  /** Whether the last position included its speed. */
   readonly hasSpeed?: true
   readonly stopped?: StopPlace & {
     /** The first position of the stop. */
@@ -75,7 +75,7 @@ export type StopState = {
   }
 }
 
-/** A position as stops are found by it. */
+/** A position in the form used for finding stops. */
 export type StopFix = Coordinates & {
   readonly accuracy?: number
   readonly at: number

@@ -5,7 +5,7 @@ export const MOST_RULES = 200
 export const LONGEST_FOR_SECONDS = 604_800
 /** Shorter silences are usual between reports. */
 export const LEAST_SILENT_SECONDS = 10
-/** How near to its middle a device stays while it is stopped, and how long, as in its trips. */
+/** How near to its centre a stopped device stays, and for how long, as in its trips. */
 export const STOPPED = { stopMetres: 100, stopMs: 300_000 } as const
 
 /** The condition of a rule. */
@@ -34,14 +34,14 @@ export type DeviceRule = RuleContent & {
   readonly id: string
   readonly accountId: string
   readonly createdAt: number
-  /** Grows with every change, which drops what was known of the condition. */
+  /** Increases with every change, which resets the state of the condition. */
   readonly revision: number
   readonly changedIn?: FieldRevisions
   /** When an operator last changed it. */
   readonly changedAt: number
 }
 
-/** A rule as a fact names it. */
+/** A rule as named in a fact. */
 export type NamedRule = Pick<DeviceRule, 'id' | 'name' | 'revision'>
 
 export function namedRule({ id, name, revision }: NamedRule): NamedRule {

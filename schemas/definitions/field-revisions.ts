@@ -1,2 +1,5 @@
-/** Fields of a definition, each with the revision in which it last changed; absent: it has not changed since that is noted. */
+/**
+ * Fields of a definition, each with the revision in which it last changed; absent: not changed
+ * since revisions are recorded.
+ */
 export type FieldRevisions = Readonly<Record<string, number>>

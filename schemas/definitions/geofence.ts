@@ -4,14 +4,14 @@ import type { DeviceSelection } from './selection.ts'
 export const MOST_VERTICES = 1_000
 export const MOST_GEOFENCES = 10_000
 /** The limit for all geofences of an account together; a circle counts as one. */
-/** The most bytes of an account's geofences, rules and subscriptions together, as JSON. */
+/** Maximum size of an account's geofences, rules and subscriptions together, as JSON bytes. */
 export const MOST_DEFINITION_BYTES = 16 * 1024 * 1024
 export const MOST_VERTICES_OF_ACCOUNT = 200_000
 export const LONGEST_CONFIRM_SECONDS = 3_600
 
-/** Longitude and latitude in degrees, as GeoJSON has them. */
+/** Longitude and latitude in degrees, in GeoJSON's order. */
 export type LonLat = readonly [longitude: number, latitude: number]
-/** Closed: the last position is the first one again. */
+/** Closed: the last position repeats the first. */
 export type PolygonRing = readonly LonLat[]
 
 /** The area of a geofence: a circle with a radius in metres, or a GeoJSON geometry (RFC 7946). */
@@ -37,7 +37,7 @@ export type GeofenceContent = DeviceSelection & {
   readonly externalId?: string
   readonly shape: GeofenceShape
   readonly properties?: Readonly<Record<string, string>>
-  /** How long a device must stay on the new side before it has entered or left. */
+  /** How long a device must stay on the new side before it counts as having entered or left. */
   readonly confirmSeconds: number
   readonly enabled: boolean
 }
@@ -47,21 +47,21 @@ export type Geofence = GeofenceContent & {
   readonly id: string
   readonly accountId: string
   readonly createdAt: number
-  /** Grows with every change. */
+  /** Increases with every change. */
   readonly revision: number
   readonly changedIn?: FieldRevisions
   /** When an operator last changed it. */
   readonly changedAt: number
   /**
-   * When its shape, its devices, `confirmSeconds` or `enabled` last changed: devices that were inside by then enter
-   * without a fact.
+   * When its shape, its devices, `confirmSeconds` or `enabled` last changed: devices already inside
+   * then are inside without a fact.
    */
   readonly inForceSince: number
-  /** When it was last enabled after it had been disabled; absent: never. */
+  /** When it was last enabled after having been disabled; absent: never. */
   readonly enabledSince?: number
 }
 
-/** A geofence as a fact names it. */
+/** A geofence as named in a fact. */
 export type NamedGeofence = Pick<Geofence, 'id' | 'externalId' | 'name' | 'revision' | 'properties'>
 
 export function namedGeofence({
@@ -82,7 +82,7 @@ export function namedGeofence({
 
 export function verticesOf(shape: GeofenceShape): number {
   if (shape.type === 'circle') return 1
-  // The last position of a ring is the first one again.
+  // The last position of a ring repeats the first.
   return polygonsOf(shape)
     .flat()
     .reduce((sum, ring) => sum + ring.length - 1, 0)

@@ -1,4 +1,7 @@
-/** The devices that a definition is about: those named, and those with any of the labels; without both, all. */
+/**
+ * The devices that a definition is about: the named devices, and those with any of the labels;
+ * without both, all devices.
+ */
 export type DeviceSelection = {
   readonly deviceIds?: readonly string[]
   readonly labels?: readonly string[]
@@ -6,7 +9,7 @@ export type DeviceSelection = {
 
 export type SelectableDevice = { readonly deviceId: string; readonly labels: readonly string[] }
 
-/** An empty list selects nothing: the devices that it named were erased. */
+/** An empty list selects nothing: the devices it named were erased. */
 export function isSelected(
   { deviceIds, labels }: DeviceSelection,
   device: SelectableDevice,

@@ -14,7 +14,7 @@ export type Reading = Telemetry & {
   readonly eventId: string
 }
 
-/** The newest readings from each partition, apart from that of the last position. */
+/** The newest readings from each partition, apart from those of the last position. */
 export type Readings = {
   /** From heartbeats. */
   readonly heartbeats?: Readonly<Record<number, Reading>>
@@ -29,8 +29,9 @@ export const READING_KINDS = ['heartbeats', 'repeats'] as const satisfies readon
 export type NewerTelemetry = Telemetry & { readonly receivedAt: number }
 
 /**
- * The newest battery and attributes, as one unit, by receivedAt, then id; undefined while they are those of
- * the last position. An imported position is from elsewhere, so it never replaces them.
+ * The newest battery and attributes, as one unit, by receivedAt, then id; undefined while they are
+ * those of the last position. An imported position comes from another system, so it never replaces
+ * them.
  */
 export function telemetryOf({
   lastPosition,
@@ -53,7 +54,10 @@ export function telemetryOf({
     : undefined
 }
 
-/** The readings with one more; `previous` itself if it has neither battery nor attributes, or is not the newest. */
+/**
+ * The readings with one more; `previous` itself if the new one has neither battery nor attributes,
+ * or is not the newest.
+ */
 export function withReading(
   previous: Readings | undefined,
   kind: ReadingKind,
@@ -72,7 +76,7 @@ export function withReading(
   return { ...previous, [kind]: { ...previous?.[kind], [partition]: reading } }
 }
 
-/** The readings that count with this last position, apart from those that `isGone` names. */
+/** The readings that count beside this last position, except those that `isGone` selects. */
 export function readingsWith(
   { recordId }: Pick<LastPosition, 'recordId'>,
   readings: Readings | undefined,

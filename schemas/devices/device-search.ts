@@ -1,14 +1,14 @@
-/** A text as searches compare it: case, separators and leading zeros ignored. */
+/** A text as compared by searches: case, separators and leading zeros are ignored. */
 export type SearchKey = {
   /** Without separators: `van7` of `Van-07`. */
   readonly joined: string
   /** Its words, each between two spaces: ` van 7 `. */
   readonly spaced: string
-  /** Its separators, in any order. In a search only where it has nothing else. */
+  /** Its separators, in any order. They count only in a search that has nothing else. */
   readonly separators: string
 }
 
-/** The key of a device, by which its name and id are found. */
+/** The search key of a device: its name and id, prepared for comparison. */
 export function deviceSearchKey(name: string | null, deviceId: string): SearchKey {
   const [byName, byId] = [searchKey(name ?? ''), searchKey(deviceId)]
   return {
@@ -19,8 +19,8 @@ export function deviceSearchKey(name: string | null, deviceId: string): SearchKe
 }
 
 /**
- * The words of a search; every one must be found. Separators count only in a search of nothing else:
- * `(` finds what has a parenthesis.
+ * The words of a search; every word must be found. Separators count only in a search that has
+ * nothing else: `(` finds texts with a parenthesis.
  */
 export function searchWords(text: string): readonly SearchKey[] {
   const words = text.split(/\s+/).filter(Boolean).map(searchedKey)
@@ -40,23 +40,23 @@ export function isFound(device: SearchKey, words: readonly SearchKey[]): boolean
   )
 }
 
-/** How many of the words the device has as whole words. */
+/** How many of the words occur as whole words. */
 export function wholeWords(device: SearchKey, words: readonly SearchKey[]): number {
   return words.filter(({ spaced }) => device.spaced.includes(spaced)).length
 }
 
 /**
- * The rank of a device among those found, the least first: those with more whole words, then those
- * with shorter labels.
- * @param label what people call the device: its name, or else its id.
+ * The rank of a device among the matches, lowest first: more whole words come first, then shorter
+ * labels.
+ * @param label the device's name, or else its id.
  */
 export function matchRank({ whole, label }: { whole: number; label: string }): number {
   return label.length - whole * LONGER_THAN_LABELS
 }
 
 /**
- * A quick look at name and id of a device before its search key is made: the most words that it may
- * have as whole ones; undefined only if it is not found.
+ * A quick check of a device's name and id before its search key is built: the maximum number of
+ * words that may match as whole words; undefined only if it does not match.
  */
 export function quickLook(words: readonly SearchKey[]): (text: string) => number | undefined {
   const looks = words.map(({ joined, spaced, separators }) => ({
@@ -81,7 +81,7 @@ export function quickLook(words: readonly SearchKey[]): (text: string) => number
   }
 }
 
-/** Matches texts in which a word may be whole. */
+/** Matches texts in which a word may occur as a whole. */
 function wholePattern(word: string): RegExp | undefined {
   if (/^[a-z]+$/.test(word)) return new RegExp(`(?<![a-z])${word}(?![a-z])`)
   return /^\d+$/.test(word) ? new RegExp(`${word}(?!\\d)`) : undefined
@@ -92,7 +92,7 @@ const LONGER_THAN_LABELS = 1_000
 const SEPARATORS = /[\p{P}\p{Z}\p{C}]+/u
 const OTHERS = /[^\p{P}\p{Z}\p{C}]+/gu
 const LEADING_ZEROS = /(?<!\d)0+(?=\d)/g
-/** Somebody who types `van-07` has typed `van-0` before. */
+/** Typing `van-07` passes through `van-0`. */
 const UNFINISHED_NUMBER = /(?<!\d)0+$/
 /** `van7` has the same words as `van-7`. */
 const BETWEEN_LETTER_AND_DIGIT = /(?<=\d)(?=\p{L})|(?<=\p{L})(?=\d)/gu
@@ -115,8 +115,8 @@ function searchKey(text: string): SearchKey {
 const ASCII = /^[\u0000-\u007f]*$/
 
 /**
- * Without the difference of cases: as Unicode folds them, `straße` is `strasse`, and `İ` is `i`, which
- * has its dot anyway.
+ * Ignoring case, by Unicode's folding: `straße` equals `strasse`, and `İ` equals `i`, which has a
+ * dot anyway.
  */
 function foldCase(text: string): string {
   const small = text.toLowerCase()
@@ -125,7 +125,10 @@ function foldCase(text: string): string {
   return folded.normalize('NFC').replaceAll('i\u0307', 'i').replaceAll('ς', 'σ')
 }
 
-/** The columns that devices can be sorted by; a database has them, so that a page need not look at all devices' settings. */
+/**
+ * The columns that devices can be sorted by; a database stores them, so that a page need not read
+ * all devices' settings.
+ */
 export const DEVICE_SORTS = ['deviceId', 'lastSeenAt', 'firstSeenAt'] as const
 
 export type DeviceSort = (typeof DEVICE_SORTS)[number]

@@ -1,11 +1,11 @@
-/** The most labels of a device; operators group devices by these flat texts. */
+/** Maximum number of labels per device; operators group devices by these flat texts. */
 export const MOST_LABELS = 16
 export const LONGEST_LABEL = 64
 
-/** Labels to put on devices and to take off them. */
+/** Labels to add to devices and to remove from them. */
 export type LabelChange = { readonly add: readonly string[]; readonly remove: readonly string[] }
 
-/** Each label once, in the order in which a device shows them. */
+/** Each label once, in display order. */
 export function sortedLabels(labels: readonly string[]): readonly string[] {
   return [...new Set(labels)].sort()
 }

@@ -3,7 +3,10 @@ export type Liveness = 'online' | 'idle' | 'offline'
 
 const MINUTE_MS = 60_000
 
-/** The longest silence of a device: `longestMs`, or `intervals` if an interval is expected. */
+/**
+ * The longest acceptable silence of a device: `longestMs`, or `intervals` if an interval is
+ * expected.
+ */
 export const SILENCE = {
   online: { longestMs: 5 * MINUTE_MS, intervals: 2, leastMs: MINUTE_MS },
   idle: { longestMs: 60 * MINUTE_MS, intervals: 10, leastMs: 5 * MINUTE_MS },
@@ -18,14 +21,14 @@ export type LastHeard = {
 /**
  * `online` up to 5 minutes after the last report, `idle` up to 60, else `offline`. With an expected
  * interval: online up to twice that (at least 60 s), offline after ten times that (at least 300 s).
- * The console applies the same rule between two answers of the API.
+ * The console applies the same rule between two responses of the API.
  */
 export function livenessOf(heard: LastHeard, now: number): Liveness {
   if (now <= lastMoment('online', heard)) return 'online'
   return now <= lastMoment('idle', heard) ? 'idle' : 'offline'
 }
 
-/** The time until which the liveness at `now` lasts without another report. */
+/** How long the liveness at `now` lasts without another report. */
 export function livenessLastsUntil(heard: LastHeard, now: number): number {
   const liveness = livenessOf(heard, now)
   return liveness === 'offline' ? Infinity : lastMoment(liveness, heard)

@@ -10,10 +10,13 @@ import {
 } from '../report/report-fields.ts'
 import { isoTime } from '../text/iso-8601.ts'
 
-/** The place of an event in the log. */
+/** The position of an event in the log. */
 export type Origin = { readonly partition: number; readonly offset: number }
 
-/** Where a record is in its device's history: by time, and at equal times by its place in the log. */
+/**
+ * The position of a record in its device's history: by time, and at equal times by its origin in
+ * the log.
+ */
 export type HistoryPlace = { readonly timestamp: number; readonly origin: Origin }
 
 /** The last offset processed in each partition; a missing partition has none yet. */
@@ -36,7 +39,7 @@ export type TrackStep = HistoryPlace & {
   readonly accuracy: number | null
 }
 
-/** The fields of a record that a track shows; null: not reported. */
+/** The fields of a record returned for a track's points; null: not reported. */
 export type TrackRow = readonly [
   timestamp: number,
   latitude: number,
@@ -47,7 +50,7 @@ export type TrackRow = readonly [
   recordId: string,
 ]
 
-/** The fields of a record that the device status shows. */
+/** The fields of a record that the device status includes. */
 export type LastPosition = OptionalFields &
   Pick<PositionReported, 'recordId' | Coordinate | 'timestamp' | 'receivedAt'>
 
@@ -65,26 +68,29 @@ export type DeviceStatus = {
   readonly deviceId: string
   readonly firstSeenAt: number
   /**
-   * The newest `receivedAt` of the device's records, their repeats and heartbeats; an imported record counts by
-   * its own time, if that is earlier.
+   * The newest `receivedAt` of the device's records, repeats and heartbeats; an imported record
+   * counts by its timestamp if that is earlier.
    */
   readonly lastSeenAt: number
-  /** The newest `receivedAt` of everything, imported or not; retention goes by it. */
+  /** The newest `receivedAt` of everything, imported or not; used by retention. */
   readonly lastReceivedAt: number
-  /** The newest `receivedAt` of everything but imported records; 0 if there is nothing else. */
+  /** The newest `receivedAt` of everything except imported records; 0 if there is nothing else. */
   readonly lastKeyAt: number
-  /** The id of what was received then; of several received together, the greatest. '' if there is nothing. */
+  /**
+   * The id of the event received then; of several received at the same time, the greatest. '' if
+   * there is none.
+   */
   readonly lastKeyEventId: string
-  /** The key that it was sent with; '' if there is nothing. */
+  /** The key it was sent with; '' if there is none. */
   readonly lastKeyId: string
   /** The newest heartbeat or repeat, per partition; absent if none has counted. */
   readonly heartbeats?: Readonly<Record<number, NewestHeartbeat>>
   /** Battery and attributes from heartbeats and repeats; `telemetryOf` gives the newest. */
   readonly readings?: Readings
-  /** Stored records, each once. */
+  /** Stored records, each counted once. */
   readonly reportCount: number
   readonly lastPosition: LastPosition
-  /** The place of the last position's event in the log; undefined: an earlier version wrote the status. */
+  /** The origin of the last position's event; undefined: an earlier version wrote the status. */
   readonly lastOrigin?: Origin | undefined
   /** The last offset folded, per partition; folding an event again changes nothing. */
   readonly applied: Offsets
@@ -95,20 +101,20 @@ export type DeviceSettings = {
   readonly name?: string
   readonly disabled: boolean
   readonly expectedIntervalSeconds?: number
-  /** Each once, sorted; absent if there are none. */
+  /** Without duplicates, sorted; absent if there are none. */
   readonly labels?: readonly string[]
 }
 
 /** A device as operators see it. */
 export type Device = { readonly status: DeviceStatus; readonly settings: DeviceSettings }
 
-/** Whether the device is alive, seen from `now`. */
+/** Whether the device is alive at `now`. */
 export function liveness({ status, settings }: Device, now: number): Liveness {
   const { expectedIntervalSeconds } = settings
   return livenessOf({ lastSeenAt: status.lastSeenAt, expectedIntervalSeconds }, now)
 }
 
-/** Whether the device sent this after everything else; the greatest id decides between equal times. */
+/** Whether the device sent this after everything else; at equal times the greatest id decides. */
 export function isSentLast(
   receivedAt: number,
   id: string,
@@ -120,8 +126,8 @@ export function isSentLast(
 }
 
 /**
- * A status that was folded from records alone, with the heartbeats and readings of the previous status;
- * after an erasure, only with those that it leaves.
+ * A status folded from records alone, with the heartbeats and readings of the previous status;
+ * after an erasure, only with those that remain.
  */
 export function withHeartbeatsOf(
   before: DeviceStatus | undefined,
@@ -166,7 +172,7 @@ export function recordView({ deviceId, ...position }: LastPosition & { deviceId:
   return { recordId, deviceId, ...rest }
 }
 
-/** A record for answers about a single device. */
+/** A record for responses about a single device. */
 export function positionView(position: LastPosition) {
   const { recordId, latitude, longitude, timestamp, receivedAt } = position
   const times = { timestamp: isoTime(timestamp), receivedAt: isoTime(receivedAt) }

@@ -8,8 +8,8 @@ import {
 } from './event-fields.ts'
 
 /**
- * The event in the log: an operator erased a device. It has the device's key, so it is in order with
- * the device's positions: earlier ones are erased, later ones begin a new history.
+ * The event in the log: an operator erased a device. It has the device's key, so it is ordered with
+ * the device's positions: earlier positions are erased, later ones begin a new history.
  */
 export type DeviceErased = {
   /** ULID; the same for every repeat of the event. */

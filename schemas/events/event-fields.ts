@@ -48,8 +48,8 @@ export function textField(value: unknown, name: string): string {
 }
 
 /**
- * A text that every store keeps unchanged: UTF-8 cannot encode lone surrogates, some stores end a
- * text at a control character, and keys are limited in length.
+ * A text that every store preserves unchanged: UTF-8 cannot encode lone surrogates, some stores end
+ * a text at a control character, and keys are limited in length.
  */
 export function identifier(field: unknown, name: string): string {
   const value = textField(field, name)
@@ -62,7 +62,7 @@ export function identifier(field: unknown, name: string): string {
   return value
 }
 
-/** Keys are `accountId/deviceId`, so an account id has no slash. */
+/** Keys are `accountId/deviceId`, so an account id contains no slash. */
 export function accountIdOf(field: unknown): string {
   const accountId = identifier(field, 'accountId')
   if (accountId.includes('/')) throw new UndecodableEventError('accountId holds a slash')

@@ -28,7 +28,7 @@ export function encodeFact(fact: DeviceFact): string {
 }
 
 /**
- * Decodes an event's value. Its details are as the service that decided the fact has written them.
+ * Decodes an event's value. Its details are unchanged from the service that decided the fact.
  * @throws {UndecodableEventError} naming the first fault.
  */
 export function decodeFact(json: string): DeviceFact {

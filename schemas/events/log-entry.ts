@@ -4,17 +4,19 @@ import type { DeviceFact } from '../facts/facts.ts'
 import type { PositionReported } from './position-reported.ts'
 import type { Origin } from '../devices/read-models.ts'
 
-// Events at their places in the log.
+// Events with their positions in the log.
 
 export type PositionEntry = {
   readonly kind: 'position'
   readonly origin: Origin
   readonly event: PositionReported
-  /** It waited in a spool: withdrawn if received before an erasure of its device (`isWithdrawn`). */
+  /**
+   * It waited in a spool: withdrawn if received before an erasure of its device (`isWithdrawn`).
+   */
   readonly spooled?: true
 }
 
-/** A position whose record another event has made: the device reports the same again. */
+/** A position whose record was created by another event: the device repeats a report. */
 export type RepeatEntry = Omit<PositionEntry, 'kind'> & { readonly kind: 'repeat' }
 
 /** A heartbeat. */
@@ -22,7 +24,7 @@ export type SeenEntry = {
   readonly kind: 'seen'
   readonly origin: Origin
   readonly event: DeviceSeen
-  /** As for a position. */
+  /** As in a position. */
   readonly spooled?: true
 }
 
@@ -32,7 +34,7 @@ export type ErasureEntry = {
   readonly event: DeviceErased
 }
 
-/** A fact at its place in the log of facts. */
+/** A fact with its position in the log of facts. */
 export type FactEntry = {
   readonly kind: 'fact'
   readonly origin: Origin
@@ -42,7 +44,7 @@ export type FactEntry = {
 /** An entry sent by a device. */
 export type ReportEntry = PositionEntry | SeenEntry
 
-/** An entry that the read models are made from. */
+/** An entry from which the read models are built. */
 export type ProjectionEntry = ReportEntry | ErasureEntry
 
 /** An entry that is not an event, or does not match its type. */
@@ -51,8 +53,8 @@ export type UnreadableEntry = {
   readonly origin: Origin
   readonly reason: string
   /**
-   * The variable that this process lacks to read the entry. The entry itself is valid, so it is not a
-   * dead letter, and the log is not ready from then on.
+   * The variable that this process lacks to read the entry. The entry itself is valid, so it is not
+   * a dead letter, and the log is not ready from then on.
    */
   readonly missing?: 'SCHEMA_REGISTRY_URL'
   readonly key: Uint8Array | null

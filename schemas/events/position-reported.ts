@@ -40,7 +40,7 @@ export type PositionReported = OptionalFields & {
 
 export const POSITION_REPORTED = 'PositionReported.v1'
 
-/** The key that keeps a device's events in order. Account ids have no slash. */
+/** The key that preserves the order of a device's events. Account ids contain no slash. */
 export function deviceKey({
   accountId,
   deviceId,

@@ -6,15 +6,15 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 /** Two characters for each 10 bits. */
 const PAIRS = [...CROCKFORD].flatMap((first) => [...CROCKFORD].map((second) => first + second))
 const RANDOM_BYTES = 10
-/** The part of the digest that an id is made of: its random part, and a time. */
+/** The part of the digest that an id consists of: its random part, and a time. */
 const DIGEST_BYTES = 16
 const digestBytes = Buffer.alloc(DIGEST_BYTES)
 
 /**
  * The ULID of a report's record. A report with a timestamp or an `Idempotency-Key` always gets the
  * same one, so that sending it again is safe. The random part is from SHA-256 over the account, the
- * header's value and every known field present; the time part is the report's timestamp, or from the
- * hash too. Any other report gets a random ULID of the time of receipt.
+ * header's value and every known field present; the time part is the report's timestamp, or from
+ * the hash too. Any other report gets a random ULID with the time of receipt.
  */
 export function recordIdFor(
   report: PositionReport,
@@ -27,20 +27,22 @@ export function recordIdFor(
   if (report.timestamp === undefined && idempotencyKey === undefined) {
     return ulid(receivedAt, nextRandom())
   }
-  // As a text of one character per byte: making a buffer would take as long as hashing.
+  // As a text of one character per byte: creating a buffer would take as long as hashing.
   const digest = hash('sha256', identity(report, accountId, idempotencyKey), 'binary')
   for (let at = 0; at < DIGEST_BYTES; at += 1) digestBytes[at] = digest.charCodeAt(at)
   return ulid(report.timestamp ?? digestBytes.readUIntBE(RANDOM_BYTES, 6), digestBytes)
 }
 
-/** A new ULID of a time in milliseconds. */
+/** A new ULID with a time in milliseconds. */
 export function newUlid(time: number): string {
   return ulid(time, nextRandom())
 }
 
 const random = { bytes: Buffer.alloc(RANDOM_BYTES * 1024), used: RANDOM_BYTES * 1024 }
 
-/** Drawn in blocks: a separate draw for each id would cost more than the rest of making the id. */
+/**
+ * Drawn in blocks: a separate draw for each id would cost more than the rest of creating the id.
+ */
 function nextRandom(): Uint8Array {
   if (random.used === random.bytes.length) {
     randomFillSync(random.bytes)
@@ -50,7 +52,7 @@ function nextRandom(): Uint8Array {
   return random.bytes.subarray(random.used - RANDOM_BYTES, random.used)
 }
 
-/** A ULID of a time in milliseconds and the first 10 bytes (https://github.com/ulid/spec). */
+/** A ULID from a time in milliseconds and the first 10 bytes (https://github.com/ulid/spec). */
 export function ulid(time: number, random: Uint8Array): string {
   const high = Math.floor(time / 2 ** 20)
   return (
@@ -83,8 +85,8 @@ function pair(bits: number): string {
 }
 
 /**
- * A JSON list of names and values in a fixed order. It holds only present fields, so that a field
- * added to reports later does not change the ids of reports without it.
+ * A JSON list of names and values in a fixed order. It contains only present fields, so that fields
+ * added to reports later do not change the ids of reports without them.
  */
 function identity(report: PositionReport, accountId: string, idempotencyKey: string | undefined) {
   const { latitude, longitude, timestamp, attributes } = report

@@ -18,14 +18,14 @@ export const REJECTION_ERRORS = [
 ] as const
 export type RejectionError = (typeof REJECTION_ERRORS)[number]
 
-/** The longest kept body, in bytes of UTF-8. */
+/** Maximum size of a stored body, in bytes of UTF-8. */
 export const REJECTED_BODY_BYTES = 2048
-/** The longest kept device id, in UTF-16 code units. */
+/** Maximum length of a stored device id, in UTF-16 code units. */
 export const REJECTED_DEVICE_ID_UNITS = 128
 
 /**
- * The event in the log of rejections: a report of a known key was refused. Beyond 20 in a second,
- * one event without device and body gives the number of the others.
+ * The event in the log of rejections: a report of a known key was refused. Beyond 20 per second,
+ * one event without device and body gives the number of the rest.
  */
 export type ReportRejected = {
   /** ULID of the time of the refusal; the same for every repeat of the event. */
@@ -35,7 +35,7 @@ export type ReportRejected = {
   /** When the report (of several, the last) was received, in milliseconds. */
   readonly receivedAt: number
   readonly error: RejectionError
-  /** The message in the answer (of several, the last). */
+  /** The message in the response (of several reports, the last). */
   readonly message: string
   /** The report's device id if it is a text; at most 128 UTF-16 code units. */
   readonly deviceId?: string
@@ -47,9 +47,9 @@ export type ReportRejected = {
 
 export const REPORT_REJECTED = 'ReportRejected.v1'
 
-/** The time for which a rejection is kept, in milliseconds. */
+/** How long a rejection is stored, in milliseconds. */
 export const REJECTIONS_KEPT_MS = 7 * 24 * 60 * 60 * 1000
-/** The number of rejections kept for an account. */
+/** The number of rejections stored per account. */
 export const REJECTIONS_KEPT = 10_000
 
 /**

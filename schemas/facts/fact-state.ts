@@ -3,13 +3,16 @@ import type { Offsets, Origin } from '../devices/read-models.ts'
 
 /** The state of a device from which its next facts are decided. Times in milliseconds. */
 export type FactState = {
-  /** The number of its last fact; 0: none since its last erasure. */
+  /** The sequence of its last fact; 0: none since its last erasure. */
   readonly sequence: number
   /** The last offset judged, per partition. */
   readonly applied: Offsets
-  /** When it must be looked at again if nothing arrives, by the clock of receivedAt. Never later than its deadlines. */
+  /**
+   * When it must be checked again if nothing arrives, on the clock of receivedAt. Never later than
+   * its deadlines.
+   */
   readonly due: number | null
-  /** The last position judged, by its place in the order of positions. */
+  /** The last position judged, by its rank in the order of positions. */
   readonly last?: LastJudged
   readonly liveness?: LivenessState
   readonly alarms?: AlarmState
@@ -33,21 +36,21 @@ export type LivenessState = {
   readonly due: number | null
 }
 
-/** A device makes a bounded number of facts in a time. */
+/** A device may cause a limited number of facts in a time. */
 export type FactBudget = {
-  /** When the whole burst would be left again, by the clock of receipt. */
+  /** When the whole burst would be available again, by the time of receipt. */
   readonly fullAt: number
-  /** The number of decisions since the last fact that became none. */
+  /** The number of decisions suppressed since the last fact. */
   readonly suppressed?: number
 }
 
-/** When each alarm was last reported, by `at` and its key. Late ones are in runs of their own. */
+/** When each alarm was last reported, by `at` and its key. Late reports form runs of their own. */
 export type AlarmState = {
   readonly onTime: Readonly<Record<string, number>>
   readonly late: Readonly<Record<string, number>>
 }
 
-/** The part of the state that stays after an erasure. */
+/** The part of the state that remains after an erasure. */
 export type ErasedState = {
   /** The event ids of its last erasures. */
   readonly ids: readonly string[]

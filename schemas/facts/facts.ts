@@ -29,27 +29,33 @@ export type FactDetails =
     }
   | { readonly type: 'alarm.reported'; readonly alarm: string; readonly late: boolean }
 
-/** Something that happened to a device: a decision that was made once. Times in milliseconds since the epoch. */
+/** Something that happened to a device, decided once. Times in milliseconds since the epoch. */
 export type DeviceFact = FactDetails & {
   /** ULID, the same for every process that makes this decision. */
   readonly id: string
-  /** Numbers the facts of a device without gaps, from 1; after an erasure from 1 again. */
+  /** Numbers a device's facts without gaps, from 1; after an erasure from 1 again. */
   readonly sequence: number
   readonly accountId: string
   readonly deviceId: string
   readonly at: number
   readonly decidedAt: number
   readonly position?: LastPosition
-  /** The ids of the geofences that the device is in after this fact, at most 100: those that it entered last. */
+  /**
+   * The ids of the geofences that the device is in after this fact, at most 100: the last ones
+   * entered.
+   */
   readonly inside: readonly string[]
-  /** The number of decisions just before this one that became no facts, because the device makes too many. */
+  /**
+   * The number of decisions suppressed just before this one, because the device causes too many.
+   */
   readonly suppressed?: number
 }
 
 /**
- * The id of a fact of a device's life (the erasure that began it). Its time is `at`, the rest is a hash. No other fact
- * has this id, because none of the life has this sequence; and every process that makes the decision gets the same one,
- * because the sequence is stored together with the state that it was made from.
+ * The id of a fact in a device's life (named by the erasure that began it). Its time is `at`, the
+ * rest is a hash. It is unique, because each sequence occurs once in a life; and every process that
+ * makes the decision derives the same id, because the sequence is stored together with the state on
+ * which the decision is based.
  */
 export function factId(
   fact: FactDetails & Pick<DeviceFact, 'accountId' | 'deviceId' | 'sequence' | 'at'>,

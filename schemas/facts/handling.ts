@@ -1,10 +1,10 @@
 import { isoTime } from '../text/iso-8601.ts'
 import type { FactType } from './types.ts'
 
-/** What operators do about an alarm or a raised rule. It is kept beside the fact, and is no fact. */
+/** How operators handle an alarm or a raised rule. Stored beside the fact, not in it. */
 export type Handling = {
   readonly state: HandlingState
-  /** The e-mail of the operator, or the name of the key, as it was then. */
+  /** The operator's e-mail, or the key's name, as it was then. */
   readonly operator: string
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -14,12 +14,12 @@ export type Handling = {
 export const HANDLING_STATES = ['taken', 'released', 'closed'] as const
 export type HandlingState = (typeof HANDLING_STATES)[number]
 
-/** A handling as it is shown, with its time as text. */
+/** A handling in the API's form, with its time as text. */
 export function handlingView({ state, operator, at, note }: Handling) {
   return { state, operator, at: isoTime(at), ...(note !== undefined && { note }) }
 }
 
-/** The facts that somebody has to do something about. */
+/** The facts that somebody must handle. */
 export const HANDLED_TYPES = ['alarm.reported', 'rule.raised'] as const satisfies FactType[]
 
 export function isHandledType(type: FactType): boolean {
@@ -30,7 +30,7 @@ export type HandlingCall = keyof typeof STATE_AFTER
 
 const STATE_AFTER = { take: 'taken', release: 'released', close: 'closed' } as const
 
-/** Whose turn it is: `id` identifies the operator or key, whatever its name. */
+/** The actor: `id` identifies the operator or key, whatever its name. */
 export type HandlingActor = {
   readonly id: string
   readonly name: string
@@ -38,8 +38,9 @@ export type HandlingActor = {
 }
 
 /**
- * The handling after a call. `unchanged`: it repeats an earlier one. `refused`: somebody else has taken or closed it;
- * only admins may release what others have, so that an alarm never waits for somebody who has left.
+ * The handling after a call. `unchanged`: it repeats an earlier one. `refused`: somebody else has
+ * taken or closed it; only admins may release what others have taken, so that an alarm never waits
+ * for somebody who has left.
  */
 export function handleFact<Before extends Handling & { readonly operatorId: string }>(
   before: Before | undefined,

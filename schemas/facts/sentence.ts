@@ -1,7 +1,7 @@
 import { durationText } from '../text/duration-parts.ts'
 import type { FactType } from './types.ts'
 
-/** The fields of a fact that its sentence depends on, as the log and as the API have them. */
+/** The fields of a fact that determine its sentence, in the form of the log and the API. */
 export type SentenceFact = {
   readonly type: FactType
   readonly previous?: string | null
@@ -12,20 +12,23 @@ export type SentenceFact = {
   readonly seconds?: number | null
 }
 
-/** A part of a sentence: words of ours, or a name from outside. */
+/** A part of a sentence: our words, or an external name. */
 export type SentencePart = {
   readonly text: string
   readonly names?: 'device' | 'geofence' | 'rule' | 'alarm'
 }
 
-/** A fact as people say it: `Van 7 left Yard after 2 h 10 min`. It has no time: mention `at` beside it. */
+/**
+ * A fact as a sentence: `Van 7 left Yard after 2 h 10 min`. It contains no time: show `at` beside
+ * it.
+ */
 export function factSentence(fact: SentenceFact, deviceName: string): string {
   return sentenceParts(fact, deviceName)
     .map(({ text }) => text)
     .join('')
 }
 
-/** The same in parts, for readers that link or isolate the names. */
+/** The same in parts, for callers that link or isolate the names. */
 export function sentenceParts(fact: SentenceFact, deviceName: string): readonly SentencePart[] {
   return [{ text: deviceName, names: 'device' }, ...predicate(fact)]
 }
@@ -62,7 +65,7 @@ export function isSos(alarm: string): boolean {
   return alarm.toLowerCase() === 'sos'
 }
 
-/** `powerCut` is "power cut"; other spellings stay as they are. */
+/** `powerCut` is "power cut"; other spellings are left unchanged. */
 function alarmWords(alarm: string): string {
   if (!/^[a-z]+(?:[A-Z][a-z]+)+$/.test(alarm)) return alarm
   return alarm.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

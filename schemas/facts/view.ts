@@ -5,7 +5,7 @@ import { recordView } from '../devices/read-models.ts'
 /** The fields of details that are times. */
 export const DETAIL_TIMES = ['enteredAt', 'raisedAt'] as const
 
-/** A fact as it is shown everywhere, with its times as texts. */
+/** A fact in the form used everywhere, with its times as texts. */
 export function factView({ accountId: _, at, decidedAt, position, ...fact }: DeviceFact) {
   const { id, type, sequence, deviceId, inside, ...details } = fact
   return {

@@ -2,13 +2,16 @@ import { numberIn } from './values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Degrees. A receiver without a fix, or a decoder of its zeros, gives a place this near to 0°, 0°. */
+/**
+ * Degrees. A receiver without a fix, or a decoder of its zeros, reports coordinates this near to
+ * 0°, 0°.
+ */
 const NEAR_ZERO = 0.001
 const SATELLITES = ['satellites', 'sat', 'sats', 'numSat']
 /** False: the tracker has no fix. */
 const FIX = ['gpsStatus', 'fix']
 
-/** Whether fields mark the position beside them as no fix: an old place, or zeros. */
+/** Whether fields flag the position beside them as having no fix: an old position, or zeros. */
 export function isMarkedAsNoFix(fields: Fields): boolean {
   return (
     isFlag(fields['fixFailed'], true) ||
@@ -18,8 +21,8 @@ export function isMarkedAsNoFix(fields: Fields): boolean {
 }
 
 /**
- * Whether a place is the 0°, 0° of a receiver that sees no satellites. 0 satellites elsewhere only mean that an
- * app does not count them, and 0°, 0° without that number may be a place.
+ * Whether coordinates are the 0°, 0° of a receiver that sees no satellites. 0 satellites elsewhere
+ * only mean that an app does not count them, and 0°, 0° without that number may be real.
  */
 export function isZeroWithoutSatellites(
   { latitude, longitude }: { readonly latitude: unknown; readonly longitude: unknown },
@@ -29,8 +32,8 @@ export function isZeroWithoutSatellites(
 }
 
 /**
- * The same of a LoRaWAN decoder, which writes zeros for no fix: without a word of satellites too. One that sees some
- * may be there.
+ * The same for a LoRaWAN decoder, which writes zeros for no fix even without mentioning satellites.
+ * A device that sees some may really be there.
  */
 export function isZeroOfDecoder(
   { latitude, longitude }: { readonly latitude: unknown; readonly longitude: unknown },
@@ -44,7 +47,7 @@ function hasNoSatellites(fields: Fields): boolean {
   return SATELLITES.some((name) => numberIn(fields[name]) === 0)
 }
 
-/** Whether a value, perhaps written as text, is this boolean. */
+/** Whether a value, possibly written as text, is this boolean. */
 export function isFlag(value: unknown, flag: boolean): boolean {
   return value === flag || (typeof value === 'string' && value.toLowerCase() === String(flag))
 }

@@ -1,27 +1,30 @@
 import { numberIn, scaled } from './values.ts'
 
-/** The data that an app sends beyond position and measurements, by the names of our attributes. */
+/** The data that an app sends in addition to position and measurements, by our attribute names. */
 export type SentAttributes = Readonly<Record<string, unknown>>
 
-/** Names of networks, and secrets of the app: they are never kept. */
+/** Names of networks, and secrets of the app: they are never stored. */
 const NEVER_KEPT = /^(?:b?ssid|wifi|key|api_?key|pass(?:word)?|.*token|useragent)$/i
 
-/** Our names of attributes that apps call otherwise. */
+/** Our names for attributes that apps name differently. */
 const OUR_NAMES: Readonly<Record<string, string>> = {
   charge: 'charging',
   sat: 'satellites',
   totalDistance: 'odometer',
 }
 
-/** Twice as many as fit. Making objects of the 100 000 names that a body can have would delay other requests. */
+/**
+ * Twice as many as fit. Creating objects for the 100 000 names that a body can have would delay
+ * other requests.
+ */
 const MOST_SCALARS = 64
 
-/** The scalars among fields, apart from those that the app's format has another use for. */
+/** The scalars among fields, except those with another use in the app's format. */
 export function otherScalars(
   fields: Readonly<Record<string, unknown>>,
   used: Pick<ReadonlySet<string>, 'has'> = new Set(),
 ): SentAttributes {
-  // A scalar named `__proto__` changes nothing here.
+  // Assigning a scalar to `__proto__` has no effect here.
   const attributes: Record<string, unknown> = {}
   let kept = 0
   for (const name of Object.keys(fields)) {
@@ -29,7 +32,7 @@ export function otherScalars(
     const value = fields[name]
     if (used.has(name) || !isScalar(value) || NEVER_KEPT.test(name)) continue
     const ours = Object.hasOwn(OUR_NAMES, name) ? OUR_NAMES[name]! : name
-    // A field under our own name is what the device says itself.
+    // A field under our own name comes from the device itself.
     if (ours === name || !Object.hasOwn(fields, ours)) {
       attributes[ours] = value
       kept += 1
@@ -38,7 +41,7 @@ export function otherScalars(
   return attributes
 }
 
-/** A number that is not below 0: apps write -1 for unknown values. */
+/** A non-negative number: apps write -1 for unknown values. */
 export function knownNumber(value: unknown, factor = 1): number | undefined {
   const number = numberIn(value)
   if (number === undefined || number < 0) return undefined

@@ -1,7 +1,7 @@
 import type { SentAttributes } from './sent-attributes.ts'
 import { timeIn, isSent, type SentMeasurements } from './values.ts'
 
-/** A position as an app has sent it. Its measurements are in our units and within their ranges. */
+/** A position sent by an app. Its measurements are in our units and within their ranges. */
 export type SentPoint = {
   readonly kind: 'point'
   readonly deviceId: string | undefined
@@ -13,7 +13,7 @@ export type SentPoint = {
   readonly sentTime: unknown
   readonly measured: SentMeasurements
   readonly attributes?: SentAttributes
-  /** The JSON that a rejection shows. */
+  /** The JSON for a rejection. */
   readonly sent: unknown
 }
 
@@ -22,7 +22,7 @@ export type PointFields = Omit<SentPoint, 'kind' | 'time' | 'sentTime'> & {
   readonly timestamp: unknown
 }
 
-/** A point of an app that may omit the time, which is then the time of receipt. */
+/** A point from an app that may omit the time, which is then the time of receipt. */
 export function sentPoint(point: PointFields): SentPoint {
   const { deviceId, latitude, longitude, timestamp, measured, attributes = {}, sent } = point
   return {

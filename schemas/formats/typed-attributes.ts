@@ -4,8 +4,9 @@ import type { SentAttributes } from './sent-attributes.ts'
 import { numberIn } from './values.ts'
 
 /**
- * A report's attributes with the types that known names have, in whatever format they came: `fuel` "12.0" is 12,
- * `ignition` OFF is false. What is not of its type stays as it was sent, and so do all other names.
+ * A report's attributes with the types of known names, whatever format they came in: `fuel` "12.0"
+ * becomes 12, `ignition` OFF becomes false. Values that do not fit their type remain as sent, and
+ * so do all other names.
  */
 export function typedAttributes(sent: Attributes): Attributes {
   let typed: Record<string, unknown> | undefined
@@ -14,19 +15,25 @@ export function typedAttributes(sent: Attributes): Attributes {
     if (value !== sent[name]) (typed ??= { ...sent })[name] = value
   }
   if (typed === undefined) return sent
-  // 1e20 is longer as a number: an event that is too large could not be read.
+  // 1e20 is longer as a number: an oversized event could not be read.
   const judged = judgeAttributes(typed)
   return 'faults' in judged ? sent : (judged.attributes ?? sent)
 }
 
-/** Texts of a query, a form or a file as the values that they write, under known names and all others. */
+/**
+ * Texts of a query, a form or a file converted to the values they spell, under known and other
+ * names.
+ */
 export function typedTexts(attributes: SentAttributes): SentAttributes {
   const typed: Record<string, unknown> = {}
   for (const name of Object.keys(attributes)) typed[name] = typedText(name, attributes[name])
   return typed
 }
 
-/** The value of one such text. A number with leading zeros or very many digits is an id, and stays a text. */
+/**
+ * The value of one such text. A number with leading zeros or very many digits is an id, and remains
+ * a text.
+ */
 export function typedText(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   if (TYPES.has(name)) return typedKnown(name, value)
@@ -35,7 +42,7 @@ export function typedText(name: string, value: unknown): unknown {
 }
 
 const DECIMAL = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]\d+)?$/
-/** The significant digits of which a number keeps each. */
+/** The number of significant digits that a number preserves exactly. */
 const EXACT_DIGITS = 15
 
 function digitsIn(decimal: string): number {
@@ -44,7 +51,7 @@ function digitsIn(decimal: string): number {
 
 function finite(text: string): unknown {
   const number = numberIn(text)
-  // Adding 0 makes a negative zero 0.
+  // Adding 0 turns a negative zero into 0.
   return number === undefined ? text : number + 0
 }
 
@@ -57,7 +64,7 @@ function typedKnown(name: string, value: unknown): unknown {
   return NO.test(String(value)) ? false : value
 }
 
-/** Whether a value is true, as programs write that. */
+/** Whether a value means true, in the spellings used by programs. */
 export function saysYes(value: unknown): boolean {
   return value === true || value === 1 || (typeof value === 'string' && YES.test(value))
 }

@@ -23,15 +23,15 @@ export function numberIn(value: unknown): number | undefined {
 }
 
 /**
- * In place of an id that is a JSON number beyond 2⁵³: parsing has changed its digits, so that it could be
- * the id of another device. No device has this one.
+ * Replaces an id that is a JSON number beyond 2⁵³: parsing has changed its digits, so that it could
+ * be another device's id. No device has this one.
  */
 export const INEXACT_ID = '\ud800 beyond 2^53'
 
 export const INEXACT_ID_FAULT =
   'the device’s id is a number beyond 2⁵³, of which JSON keeps only the first digits: send it as a text'
 
-/** A text without white space at its ends; undefined if it is empty, or not a text. */
+/** A text without surrounding white space; undefined if it is empty, or not a text. */
 export function textIn(value: unknown): string | undefined {
   // Some apps number their devices.
   const text = typeof value === 'number' ? exactText(value) : value
@@ -49,10 +49,10 @@ export function isSent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** The number of characters of a value that a message shows. */
+/** The number of characters of a value quoted in a message. */
 const SHOWN_LENGTH = 40
 
-/** A value as it was sent, for people: truncated, texts in quotes. Undefined if it was not sent. */
+/** A value as sent, for people: truncated, texts in quotes. Undefined if it was not sent. */
 export function shownValue(value: unknown): string | undefined {
   if (!isSent(value)) return undefined
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}'
@@ -66,9 +66,9 @@ export function objectIn(value: unknown): Readonly<Record<string, unknown>> | un
   return isJsonObject(value) ? value : undefined
 }
 
-/** The value of a JSON text; undefined if it is none. */
+/** The value of a JSON text; undefined if it is not JSON. */
 export function jsonIn(text: string): unknown {
-  // Rows without attributes: an exception for each would take a third of an import's time.
+  // For rows without attributes: an exception for each would take a third of an import's time.
   if (text === '') return undefined
   try {
     return JSON.parse(text)
@@ -78,26 +78,26 @@ export function jsonIn(text: string): unknown {
 }
 
 /**
- * Sets a measurement if it is a number within its range. Otherwise it is left out, and the point stays:
- * apps write -1 for unknown values.
+ * Sets a measurement if it is a number in range. Otherwise the measurement is left out, and the
+ * point remains: apps write -1 for unknown values.
  */
 export function measure(to: SentMeasurements, name: Measurement, value: unknown, factor = 1): void {
   const number = numberIn(value)
   if (number === undefined) return
   const inOurUnit = factor === 1 ? number : scaled(number, factor)
   const [least, greatest] = RANGES[name]
-  // Adding 0 makes a negative zero 0.
+  // Adding 0 turns a negative zero into 0.
   if (inOurUnit >= least && inOurUnit <= greatest) to[name] = inOurUnit + 0
 }
 
-/** The values that were sent as measurements, and the factors that turn theirs into our units. */
+/** The values sent as measurements, and the factors that convert them to our units. */
 type SentValues = { readonly [Name in Measurement]?: unknown }
 type Factors = { readonly speed?: number; readonly battery?: number }
 
-/** The battery level in percent, of which 1 is one. */
+/** The battery level in percent, where 1 means 1 %. */
 export const PERCENT: Factors = { battery: 0.01 }
 
-/** All measurements that `measure` takes. */
+/** All measurements that `measure` accepts. */
 export function measurementsIn(
   { accuracy, altitude, speed, heading, battery }: SentValues,
   factors: Factors = NO_FACTORS,
@@ -128,16 +128,16 @@ const MILLISECONDS_FROM = 2 ** 31
 const DIGITS = /^[+-]?\d+(?:\.\d*)?$/
 /** `2014-06-04 09:10:11`: a space instead of the T. */
 const SPACED = /^(\d{4}-?\d\d-?\d\d) +(?=\d\d)/
-/** `2019/05/21 10:47:00+02`, as GDAL writes it. */
+/** `2019/05/21 10:47:00+02`, as written by GDAL. */
 const SLASHED = /^(\d{4})\/(\d\d)\/(\d\d)(?= )/
-/** Ruby ends its texts like this. */
+/** Ruby's suffix. */
 const UTC = / (?:UTC|GMT)$/
 /** A space before the offset. */
 const SPACED_OFFSET = /^(.*:\d\d(?:[.,]\d+)?) +(?=[+-]\d\d(?::?\d\d)?$)/
 /** In a query, an unencoded plus has become a space. */
 const LOST_PLUS = /^(.*[Tt].*) (\d\d(?::?\d\d)?)$/
 
-/** Milliseconds since the epoch of a time as apps write it; NaN if it is not a time. */
+/** The milliseconds since the epoch of a time in an app's spelling; NaN if it is not a time. */
 export function timeIn(value: unknown): number {
   if (typeof value === 'number') return fromEpoch(value)
   if (typeof value !== 'string') return NaN

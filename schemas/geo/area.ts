@@ -25,9 +25,9 @@ export type Box = {
   readonly north: number
 }
 
-/** A circle or polygon, prepared for many questions. */
+/** A circle or polygon, prepared for many look-ups. */
 export type Area = {
-  /** Boxes within ±180° that hold it together; two of what crosses the 180th meridian. */
+  /** Boxes within ±180° that contain it together; two if it crosses the 180th meridian. */
   readonly boxes: readonly Box[]
   /** The shorter side of its bounding box. */
   readonly shorterSideMetres: number
@@ -38,12 +38,12 @@ export type Area = {
   metresFromEdge(place: Coordinates, atMost: number): number
 }
 
-/** A multipolygon is several areas, but for polygons that are one across 180°. */
+/** A multipolygon is several areas, except that polygons joined across 180° are one. */
 export function areasOf(shape: GeofenceShape): readonly Area[] {
   return shape.type === 'circle' ? [circle(shape)] : joinedAtSeam(polygonsOf(shape)).map(polygons)
 }
 
-/** Boxes within ±180° that hold all places up to `radius` metres away. */
+/** Boxes within ±180° that contain all points up to `radius` metres away. */
 export function boxesAround(circle: Omit<CircleShape, 'type'>): readonly Box[] {
   return withinHalfTurn(boxAround(circle))
 }
@@ -65,7 +65,7 @@ function boxAround({ latitude, longitude, radius }: Omit<CircleShape, 'type'>): 
   const reach = radius / EARTH_RADIUS_METRES
   const south = latitude - degrees(reach)
   const north = latitude + degrees(reach)
-  // Around a pole it has every longitude.
+  // Around a pole it includes every longitude.
   if (south <= -90 || north >= 90) {
     return { west: -180, south: Math.max(-90, south), east: 180, north: Math.min(90, north) }
   }
@@ -73,7 +73,7 @@ function boxAround({ latitude, longitude, radius }: Omit<CircleShape, 'type'>): 
   return { west: longitude - aside, south, east: longitude + aside, north }
 }
 
-/** Their edges are straight in longitude and latitude, and go the short way round. */
+/** Their edges are straight in longitude and latitude, and take the short way round. */
 function polygons({ parts, lines }: JoinedPolygons): Area {
   const whole = parts.map((rings) => rings.map(unwrapped))
   const first = middleOf(boxOf(whole[0]?.[0] ?? []))
@@ -88,7 +88,7 @@ function polygons({ parts, lines }: JoinedPolygons): Area {
   const box = boxOf(solids.flatMap(({ outer }) => outer))
   const latitude = (box.south + box.north) / 2
   const halfTurn = box.west + Math.min(180, box.east - box.west)
-  // Few of thousands of geofences ever have a device near.
+  // Of thousands of geofences, few ever have a device nearby.
   let edges: readonly (readonly Edge[])[] | undefined
   return {
     boxes: withinHalfTurn(box),
@@ -133,7 +133,7 @@ function squareMetresIn(ring: PolygonRing): number {
   return Math.abs(sum) * EARTH_RADIUS_METRES ** 2
 }
 
-/** The ring a whole turn further, if that is nearer to the longitude. */
+/** The ring shifted by a full turn, if that is nearer to the longitude. */
 function nextTo(ring: PolygonRing, middle: number): PolygonRing {
   const own = middleOf(boxOf(ring))
   const turn = longitudeNear(middle, own) - own
@@ -151,7 +151,7 @@ function boxOf(ring: PolygonRing): Box {
   return box
 }
 
-/** Degrees, a tenth of a millimetre: rounding must not put a place beside the box of its area. */
+/** Degrees, a tenth of a millimetre: rounding must not put a point outside the box of its area. */
 const MARGIN = 1e-9
 
 function withinHalfTurn({ west, south, east, north }: Box): readonly Box[] {

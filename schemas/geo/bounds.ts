@@ -1,12 +1,12 @@
 import type { PolygonRing } from '../definitions/geofence.ts'
 
-/** The parts of a circle in each of which only the least and the greatest place are kept. */
+/** The parts of a circle; of each, only the lowest and the highest value are stored. */
 const PARTS = 360
 
 /**
- * The shortest arc of a circle that holds all places added, found without keeping them: the one that leaves out the
- * widest arc without a place. Arcs within one part are not looked for, so an arc of all parts but two may be a part
- * too long.
+ * The shortest arc of a circle that contains all values added, found without storing them: the one
+ * that leaves out the widest gap. Gaps within one part are not considered, so an arc of all parts
+ * but two may be one part too long.
  */
 export class ShortestArc {
   readonly #least: number
@@ -14,7 +14,7 @@ export class ShortestArc {
   readonly #firsts = new Float64Array(PARTS).fill(Infinity)
   readonly #lasts = new Float64Array(PARTS).fill(-Infinity)
 
-  /** @param greatest the same place as `least`, once around. */
+  /** @param greatest the same value as `least`, once around. */
   constructor({ least, greatest }: { readonly least: number; readonly greatest: number }) {
     this.#least = least
     this.#around = greatest - least
@@ -27,7 +27,7 @@ export class ShortestArc {
     this.#lasts[part] = Math.max(this.#lasts[part] as number, place)
   }
 
-  /** The arc begins above its end if it goes across `greatest`. Undefined without places. */
+  /** The arc begins above its end if it crosses `greatest`. Undefined without values. */
   get ends(): { readonly begin: number; readonly end: number } | undefined {
     const taken = Array.from(this.#firsts.keys()).filter((n) => this.#firsts[n] !== Infinity)
     const [first, last] = [taken[0], taken.at(-1)]
@@ -64,7 +64,7 @@ export class Bounds {
   }
 }
 
-/** The longitude, whole turns away if that is nearer to another: at most 180° from it. */
+/** The longitude, shifted by full turns to be nearest to another: at most 180° from it. */
 export function longitudeNear(other: number, longitude: number): number {
   return longitude + Math.round((other - longitude) / 360) * 360
 }

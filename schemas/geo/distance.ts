@@ -4,12 +4,12 @@ export type Coordinates = { readonly latitude: number; readonly longitude: numbe
 /** The mean radius of the earth (IUGG); every distance of the service and its console uses it. */
 export const EARTH_RADIUS_METRES = 6_371_008.8
 
-/** Half of the earth's circumference: no place is further from another. */
+/** Half of the earth's circumference: no two points are further apart. */
 export const FARTHEST_METRES = Math.PI * EARTH_RADIUS_METRES
 
 /**
- * Metres between two places along the great circle (haversine). For many distances between the same
- * places, `earth-point.ts` needs no sines.
+ * Metres between two points along the great circle (haversine). For many distances between the same
+ * points, `earth-point.ts` needs no sines.
  */
 export function metresBetween(a: Coordinates, b: Coordinates): number {
   const north = Math.sin(radians(b.latitude - a.latitude) / 2)

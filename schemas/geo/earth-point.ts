@@ -15,7 +15,7 @@ export function placeOf(latitude: number, longitude: number): EarthPoint {
   }
 }
 
-/** The arc tangent is exact at the poles, where rounding may take the sine beyond 1. */
+/** The arc tangent is exact at the poles, where rounding may push the sine above 1. */
 export function coordinatesOf({ x, y, z }: EarthPoint): Coordinates {
   return {
     latitude: Math.atan2(z, length(x, y, 0)) / RADIANS,
@@ -23,16 +23,16 @@ export function coordinatesOf({ x, y, z }: EarthPoint): Coordinates {
   }
 }
 
-/** The place on the surface straight above or below; there is none of the earth's centre. */
+/** The point on the surface directly above or below; undefined for the earth's centre. */
 export function atSurface({ x, y, z }: EarthPoint): EarthPoint | undefined {
   const fromCentre = length(x, y, z)
-  // So near to the centre, only rounding would decide the direction.
+  // This near to the centre, only rounding would decide the direction.
   if (fromCentre < 1) return undefined
   const scale = EARTH_RADIUS / fromCentre
   return { x: x * scale, y: y * scale, z: z * scale }
 }
 
-/** The directions to the east and to the north, one metre each. */
+/** The unit vectors to the east and to the north, one metre each. */
 export function directionsAt({
   x,
   y,

@@ -3,7 +3,7 @@ import { areasOf, type Area } from './area.ts'
 import type { Coordinates } from './distance.ts'
 import type { Geofence } from '../definitions/geofence.ts'
 
-/** A geofence with its areas: several of a multipolygon. */
+/** A geofence with its areas: several for a multipolygon. */
 export type PreparedGeofence = {
   readonly geofence: Geofence
   readonly areas: readonly Area[]
@@ -14,12 +14,12 @@ export type PreparedGeofence = {
 type Parts = {
   readonly newest: number
   readonly byId: ReadonlyMap<string, PreparedGeofence>
-  /** For each box its geofence; the smallest geofence first. */
+  /** The geofence of each box; the smallest geofence first. */
   readonly boxed: readonly PreparedGeofence[]
   readonly boxes: Flatbush | undefined
 }
 
-/** The enabled geofences of an account, found by place. */
+/** The enabled geofences of an account, searchable by coordinates. */
 export class GeofenceIndex {
   /** When the latest of them came into force. */
   readonly newest: number
@@ -35,7 +35,7 @@ export class GeofenceIndex {
     this.#boxes = boxes
   }
 
-  /** Thousands of geofences take a while: others may have a turn in between. */
+  /** Thousands of geofences take a while: other work may run in between. */
   static async inTurns(
     geofences: Iterable<PreparedGeofence>,
     turnEnds: () => Promise<void>,
@@ -52,7 +52,7 @@ export class GeofenceIndex {
     return this.#byId.get(id)
   }
 
-  /** Whether the place is in any of their boxes. */
+  /** Whether the point is in any of their boxes. */
   hasAround({ latitude, longitude }: Coordinates): boolean {
     const boxes = this.#boxes
     if (boxes === undefined) return false
@@ -60,7 +60,7 @@ export class GeofenceIndex {
     return isIn(longitude) || (Math.abs(longitude) === 180 && isIn(-longitude))
   }
 
-  /** The geofences whose boxes contain the place, the smallest first; of the same size by their ids. */
+  /** The geofences whose boxes contain the point, smallest first; equal sizes by id. */
   *around({ latitude, longitude }: Coordinates): Generator<PreparedGeofence, void> {
     const found = this.#boxes?.search(longitude, latitude, longitude, latitude) ?? []
     if (Math.abs(longitude) === 180) {

@@ -3,8 +3,9 @@ import { distance, type EarthPoint } from './earth-point.ts'
 type Located = { readonly timestamp: number; readonly place: EarthPoint }
 
 /**
- * Passes records on in their order, except a single one that leaps out and is back at the next: a receiver without
- * a fix reports (0, 0), and the device was never there. A record is held until the next one tells.
+ * Passes records on in their order, except a single one that jumps away and is back at the next: a
+ * receiver without a fix reports (0, 0), and the device was never there. A record is held back
+ * until the next one arrives.
  */
 export class LeapFilter<Kept extends Located> {
   /** From here on the result is the same as if reading had begun earlier. */
@@ -25,21 +26,21 @@ export class LeapFilter<Kept extends Located> {
     else {
       if (out !== undefined) this.#keep(out)
       const isOut = leaps(out ?? last, record)
-      // The record before this one is kept in every case.
+      // The previous record is passed on in every case.
       if (out !== undefined || !isOut) this.isCertain = true
       if (isOut) this.#out = record
       else this.#keep(record)
     }
   }
 
-  /** There are no more records. */
+  /** Call when there are no more records. */
   end(): void {
     const out = this.#out
     this.#out = undefined
     if (out !== undefined) this.#keep(out)
   }
 
-  /** The record that is held. */
+  /** The record held back. */
   get held(): Kept | undefined {
     return this.#out
   }
@@ -50,7 +51,7 @@ export class LeapFilter<Kept extends Located> {
   }
 }
 
-/** Whether a device that came back here rather stayed than leapt out and back. */
+/** Whether a device back here stayed, rather than jumping away and back. */
 function isBack(last: Located, out: Located, next: Located): boolean {
   return !leaps(last, next) && distance(last.place, next.place) < distance(out.place, next.place)
 }
@@ -62,12 +63,12 @@ function leaps(from: Located, to: Located): boolean {
 /** Beyond this time between two positions, in milliseconds, the path between them is unknown. */
 export const LONGEST_STEP_MS = 60 * 60_000
 
-/** Above this speed, in metres per second, nothing can have been driven: it is a leap. */
+/** No vehicle drives above this speed, in metres per second: it is a jump. */
 const LEAP = 300
 
 /**
- * Whether the path between two successive records can be no straight line: it adds neither distance
- * nor moving time, and a trip ends there. Tracks, trips and the console go by this one rule.
+ * Whether the path between two successive records cannot be a straight line: it adds neither
+ * distance nor moving time, and a trip ends there. Tracks, trips and the console all use this rule.
  */
 export function isPathless(metres: number, ms: number): boolean {
   return ms > LONGEST_STEP_MS || isLeap(metres, ms)

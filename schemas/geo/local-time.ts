@@ -4,9 +4,11 @@ export type StepUnit = (typeof STEPS)[number]
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Formatters take much native memory, which the garbage collector does not see. */
+/** Formatters take much native memory, invisible to the garbage collector. */
 const MOST_FORMATS = 64
-/** By the zone's name in small letters, the least recently used first: any spelling is the same zone. */
+/**
+ * By the zone's name in lower case, the least recently used first: any spelling is the same zone.
+ */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 export function isTimeZone(name: string): boolean {
@@ -34,7 +36,7 @@ export function localClock(timeZone: string): LocalClock {
 
 /** @throws {RangeError} for a name that no zone has. */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  // Others are no zones, although their small letters may be.
+  // Other names are not zones, although their lower-case forms may be.
   if (!/^[\x21-\x7e]+$/.test(timeZone)) throw new RangeError('not a time zone')
   const name = timeZone.toLowerCase()
   const format =
@@ -57,7 +59,10 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format
 }
 
-/** The time at which a clock shows this: the first of two, or, where the clock skips it, as much later. */
+/**
+ * The time at which a clock shows this: the first of two, or, if the clock skips it, later by the
+ * skipped amount.
+ */
 export function firstMoment(shown: number, clock: LocalClock): number {
   const offsets = [shown - DAY_MS, shown + DAY_MS].map((time) => clock(time) - time)
   const candidates = offsets.map((offset) => shown - offset).sort((a, b) => a - b)
@@ -67,8 +72,8 @@ export function firstMoment(shown: number, clock: LocalClock): number {
 
 /**
  * The times at which the hours or days of a time zone begin: the last one at or before `from`,
- * those up to `to`, and one more; undefined when there are more than `most` steps. An hour that a
- * clock change repeats counts as two hours, an hour that it skips as none.
+ * those up to `to`, and one more; undefined if there are more than `most` steps. An hour repeated
+ * by a clock change counts as two hours, a skipped hour as none.
  */
 export function localSteps(
   { from, to, step, timeZone }: { from: number; to: number; step: StepUnit; timeZone: string },

@@ -2,18 +2,18 @@ import type { LonLat, PolygonRing } from '../definitions/geofence.ts'
 import { EARTH_RADIUS_METRES, radians } from './distance.ts'
 import { distance, length, placeOf, type EarthPoint } from './earth-point.ts'
 
-/** A part of an edge of an area, prepared for many questions. */
+/** A part of an area's edge, prepared for many look-ups. */
 export type Edge = {
   readonly from: LonLat
   readonly east: number
   readonly north: number
   readonly begin: EarthPoint
   readonly end: EarthPoint
-  /** No less than its length. */
+  /** At least its length. */
   readonly metres: number
 }
 
-/** The edges between the positions of a line, whose longitudes do not jump. */
+/** The edges between the positions of a line whose longitudes do not jump. */
 export function edgesOf(ring: PolygonRing): readonly Edge[] {
   const points = ring.map(([longitude, latitude]) => placeOf(latitude, longitude))
   return ring.slice(1).map((to, n) => {
@@ -30,7 +30,7 @@ export function edgesOf(ring: PolygonRing): readonly Edge[] {
   })
 }
 
-/** The distance from the nearest of them, or `atMost` if that is less. */
+/** The distance from the nearest edge, or `atMost` if that is less. */
 export function nearestOf(edges: readonly Edge[], point: EarthPoint, atMost: number): number {
   let nearest = atMost
   for (const edge of edges) {
@@ -51,8 +51,8 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2
 const MOST_STEPS = 40
 
 /**
- * The distance from an edge, which is no great circle: the nearest of points a degree apart, then a golden-section
- * search on both sides of it.
+ * The distance from an edge, which is not a great circle: the nearest of points a degree apart,
+ * then a golden-section search on both sides of it.
  */
 function fromEdge({ from: [longitude, latitude], east, north }: Edge, point: EarthPoint): number {
   const at = (part: number) =>

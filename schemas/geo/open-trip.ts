@@ -20,10 +20,10 @@ export class OpenTrip {
   last: TripRecord
   readonly first: TripRecord
   readonly #totals: TrackTotals
-  /** To the east and to the north, the greatest lower and the least upper edge of all records. */
+  /** To the east and to the north, the highest lower and the lowest upper edge of all records. */
   readonly #edges: readonly { readonly axis: EarthPoint; lower: number; upper: number }[]
 
-  /** @param span of which its totals are asked for too. */
+  /** @param span the time for which totals are also computed. */
   constructor(first: TripRecord, span?: TimeSpan) {
     this.#totals = new TrackTotals(span)
     this.first = first
@@ -39,17 +39,17 @@ export class OpenTrip {
     this.#totals.add(record, record.place)
   }
 
-  /** The distance and the moving time that lie in the span. */
+  /** The distance and the moving time within the span. */
   get inSpan(): TrackTotals['inSpan'] {
     return this.#totals.inSpan
   }
 
-  /** False while the device may have been at one place all the time. */
+  /** False while the device may have stayed in one area all the time. */
   get hasMoved(): boolean {
     return !this.#edges.every(({ lower, upper }) => lower <= upper)
   }
 
-  /** @param records those that belong to the trip and not to a stop at its ends. */
+  /** @param records the records that belong to the trip, not to a stop at its ends. */
   end(records: number): FoundTrip {
     const { first, last } = this
     const { distanceMetres, movingMs, maxSpeed } = this.#totals
@@ -80,16 +80,16 @@ function coordinates({ latitude, longitude }: Coordinates): Coordinates {
   return { latitude, longitude }
 }
 
-/** A record as trips and stops are found by it. */
+/** A record in the form used for finding trips and stops. */
 export type TripRecord = TimedPlace & {
   readonly place: EarthPoint
-  /** The distance from the middle of a stop up to which the device may be there, in metres. */
+  /** The distance in metres from a stop's centre within which the device may still be there. */
   readonly radius: number
 }
 
 /**
- * @param stopMetres the least radius; a record is never more exact than its accuracy. An accuracy beyond the
- *   earth's extent is a sender's word for none.
+ * @param stopMetres the minimum radius; a record is never more accurate than its accuracy. Senders
+ * write an accuracy beyond the earth's extent for none.
  */
 export function tripRecord(
   step: TimedPlace & Pick<TrackStep, 'accuracy'>,
@@ -102,7 +102,10 @@ export function tripRecord(
   return { timestamp, latitude, longitude, speed, place, radius }
 }
 
-/** The straight distance in metres, which differs from that along the surface by millimetres. */
+/**
+ * The straight distance in metres, which differs from the distance along the surface by
+ * millimetres.
+ */
 export function metresApart(a: EarthPoint, b: EarthPoint): number {
   return length(a.x - b.x, a.y - b.y, a.z - b.z)
 }

@@ -8,7 +8,7 @@ export const LARGEST_LONGITUDE = 360
 
 type Parsed = { readonly made: GeofenceShape } | { readonly faults: readonly ShapeFault[] }
 
-/** Reads a circle, or a GeoJSON geometry. */
+/** Parses a circle, or a GeoJSON geometry. */
 export function parseShape(value: unknown, field: string): Parsed {
   if (!isJsonObject(value)) return fault(field, `${field} must be an object: ${SHAPES}`)
   const read = readShape(value, field)
@@ -114,7 +114,7 @@ function positionIn(value: unknown, field: string) {
 
 type Read<Made> = { readonly made: Made } | { readonly faults: readonly ShapeFault[] }
 
-/** Reads each item of a list that is not empty; an empty ring is not closed. */
+/** Parses each item of a non-empty list; an empty ring is not closed. */
 function eachOf<Made>(
   value: unknown,
   field: string,
@@ -133,14 +133,14 @@ function isBetween(value: unknown, least: number, most: number): value is number
   return typeof value === 'number' && value >= least && value <= most
 }
 
-/** The same place within ±180°: programs that draw across the 180th meridian go on counting. */
+/** The same point within ±180°: programs that draw across the 180th meridian continue counting. */
 function withinHalfTurn(longitude: number | undefined): number {
   const same = plain(longitude)
   if (Math.abs(same) <= 180) return same
   return plain(same - Math.sign(same) * 360)
 }
 
-/** Zero for -0, which JSON does not keep. */
+/** Zero for -0, which JSON does not preserve. */
 function plain(value: number | undefined): number {
   return (value ?? NaN) + 0
 }

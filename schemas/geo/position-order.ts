@@ -1,4 +1,7 @@
-/** Times in milliseconds since the epoch, or as texts of the one format that the service writes: those compare alike. */
+/**
+ * Times in milliseconds since the epoch, or as texts in the service's only format, which compare
+ * equally.
+ */
 type Times<Time extends number | string> = {
   readonly timestamp: Time
   readonly receivedAt: Time
@@ -11,7 +14,10 @@ export function trueAt<Time extends number | string>({ timestamp, receivedAt }: 
   return timestamp < receivedAt ? timestamp : receivedAt
 }
 
-/** When a position shows its device alive: an imported one was recorded earlier, elsewhere. */
+/**
+ * When a position shows that its device is alive: an imported one was recorded earlier by another
+ * system.
+ */
 export function seenAt<Time extends number | string>(
   position: Times<Time> & { readonly imported?: boolean | undefined },
 ): Time {
@@ -19,8 +25,9 @@ export function seenAt<Time extends number | string>(
 }
 
 /**
- * The order of last positions: (min(timestamp, receivedAt), receivedAt, place in the log). So late reports do not
- * move a device, and a timestamp in the future does not pin it until that time. 0 where only the places differ.
+ * The order of last positions: (min(timestamp, receivedAt), receivedAt, origin in the log). So late
+ * reports do not move a device, and a timestamp in the future does not pin it until that time. 0 if
+ * only the origins differ.
  */
 export function comparePositionTimes<Time extends number | string>(
   a: Times<Time>,
@@ -29,7 +36,7 @@ export function comparePositionTimes<Time extends number | string>(
   return compare(trueAt(a), trueAt(b)) || compare(a.receivedAt, b.receivedAt)
 }
 
-/** The order of the log; offsets of different partitions say nothing about which event came first. */
+/** The order of the log; offsets of different partitions do not show which event came first. */
 export function compareOrigins(a: LogPlace, b: LogPlace): number {
   return a.partition - b.partition || a.offset - b.offset
 }

@@ -5,7 +5,7 @@ type Polygon = readonly PolygonRing[]
 
 export type JoinedPolygons = {
   readonly parts: readonly Polygon[]
-  /** Its edges, in lines whose longitudes do not jump. */
+  /** Its edges, as lines whose longitudes do not jump. */
   readonly lines: () => readonly PolygonRing[]
 }
 
@@ -13,13 +13,13 @@ export type JoinedPolygons = {
 type SeamEdge = {
   readonly south: number
   readonly north: number
-  /** The polygon is to the west of it. */
+  /** Whether the polygon lies to the west of it. */
   readonly isWest: boolean
 }
 
 /**
- * RFC 7946 cuts areas at the 180th meridian. Polygons that meet there from both sides are one area, and where they
- * meet there is no edge.
+ * RFC 7946 splits areas at the 180th meridian. Polygons that meet there from both sides are one
+ * area, and have no edge where they meet.
  */
 export function joinedAtSeam(polygons: readonly Polygon[]): readonly JoinedPolygons[] {
   const seams = polygons.length > 1 ? polygons.map(seamEdgesOf) : []

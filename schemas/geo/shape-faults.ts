@@ -6,7 +6,7 @@ import { longitudeNear, unwrapped } from './bounds.ts'
 /** `field` names the vertex: `shape.coordinates[0][3]`. */
 export type ShapeFault = { readonly field: string; readonly message: string }
 
-/** What is wrong with polygons of which `field` has the coordinates; one fault for each ring at most. */
+/** The faults of polygons whose coordinates are in `field`; at most one per ring. */
 export function faultsOfPolygons(
   polygons: readonly { readonly field: string; readonly rings: readonly PolygonRing[] }[],
 ): ShapeFault[] {
@@ -108,14 +108,17 @@ function outsideAt(ring: PolygonRing, shell: PolygonRing): number {
   )
 }
 
-/** Flat, because all pairs of a thousand may have to be compared: each has x and y of its beginning and of its end. */
+/**
+ * Flat, because all pairs of a thousand may have to be compared: each has x and y of its start and
+ * end.
+ */
 type Edges = {
   readonly ends: Float64Array
   /** The number of each one's first position in the ring. */
   readonly at: readonly number[]
 }
 
-/** Without those of no length: many exports repeat a position. */
+/** Without edges of zero length: many exports repeat a position. */
 function edgesOf(ring: PolygonRing): Edges {
   const at: number[] = []
   const ends = new Float64Array(4 * ring.length)
@@ -127,8 +130,8 @@ function edgesOf(ring: PolygonRing): Edges {
 }
 
 /**
- * Two edges of a ring that meet elsewhere than neighbours do: the first such edge, and the first that it meets. From
- * west to east, each edge is compared with those that begin before it ends.
+ * Two edges of a ring that meet other than as neighbours: the first such edge, and the first that
+ * it meets. From west to east, each edge is compared with those that begin before it ends.
  */
 function crossingOf(edges: Edges): readonly [number, number] | undefined {
   const { ends, at } = edges
@@ -158,7 +161,7 @@ function meets({ ends, at }: Edges, n: number, other: number): boolean {
   return touch(ends, n, other)
 }
 
-/** Whether the second of two neighbours lies on the first. */
+/** Whether the second of two neighbours overlaps the first. */
 function goesBack(ends: Float64Array, first: number, second: number): boolean {
   const [a, b] = [4 * first, 4 * second]
   const [ax, ay] = [ends[a + 2]! - ends[a]!, ends[a + 3]! - ends[a + 1]!]
@@ -188,7 +191,10 @@ function cross(a: Edges, n: number, b: Edges, m: number): boolean {
   return sides(a.ends, n, b.ends, m) < 0 && sides(b.ends, m, a.ends, n) < 0
 }
 
-/** Negative where the ends of another edge are on different sides of an edge, positive where they are on one. */
+/**
+ * Negative if the ends of another edge are on different sides of an edge, positive if they are on
+ * the same side.
+ */
 function sides(ends: Float64Array, n: number, others: Float64Array, m: number): number {
   const at = 4 * m
   return (

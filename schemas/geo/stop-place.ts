@@ -1,7 +1,7 @@
 import { atSurface, type EarthPoint } from './earth-point.ts'
 import { metresApart, type TripRecord } from './open-trip.ts'
 
-/** The place by which it is decided whether a device is still at a stop. */
+/** Where a stop is, for deciding whether a device is still there. */
 export type StopPlace = {
   readonly middle: EarthPoint
   /** Where the device has been since the stop was found, until it has settled. */
@@ -22,7 +22,7 @@ type Stay = {
 type PlaceRules = { readonly stopMs: number; readonly stopMetres: number }
 
 /**
- * The place of the stop with one more record; undefined if the device has left it.
+ * The stop with one more record; undefined if the device has left it.
  *
  * The first records of a stop may be those of the way there, and their middle beside the place. So a stop settles once:
  * a device that seems to have left, but has stayed around one place for `stopMs` since, is still at the stop. The settled
@@ -42,7 +42,10 @@ export function stayAt(
   return isHere ? place : settleStop(place, timestamp, rules)
 }
 
-/** The settled place; undefined if the device has not stayed around one place for long enough since. */
+/**
+ * The settled position; undefined if the device has not stayed around one point for long enough
+ * since.
+ */
 export function settleStop(
   { since }: StopPlace,
   until: number,

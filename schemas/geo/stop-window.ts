@@ -3,7 +3,7 @@ import type { TripRecord } from './open-trip.ts'
 
 const AXES = ['x', 'y', 'z'] as const
 
-/** The numbers kept of a record: time, latitude, longitude, speed, x, y, z, radius. */
+/** The numbers stored per record: time, latitude, longitude, speed, x, y, z, radius. */
 const NUMBERS = 8
 const LATITUDE = 1
 const LONGITUDE = 2
@@ -15,10 +15,11 @@ const RADIUS = 7
 const FIRST_ROOM = 256
 
 /**
- * The latest records that one stop could hold: along each axis, some place is within the radius of
+ * The latest records that one stop could hold: along each axis, some point is within the radius of
  * all of them. Its start depends on these records alone, not on where reading began.
  *
- * There may be tens of thousands, so they are kept as numbers, in a fifth of the memory of objects.
+ * There may be tens of thousands, so they are stored as numbers, in a fifth of the memory of
+ * objects.
  */
 export class StopWindow {
   readonly #edges = AXES.map((axis) => ({
@@ -28,10 +29,10 @@ export class StopWindow {
     upper: new GreatestOfWindow(),
   }))
   #numbers = new Float64Array(FIRST_ROOM * NUMBERS)
-  /** Where the numbers of the first record begin, and those of the next one will. */
+  /** Where the numbers of the first record begin, and where those of the next one will. */
   #first = 0
   #end = 0
-  /** The number of records dropped so far: the place of the first one in the window. */
+  /** The number of records dropped so far: the index of the first one in the window. */
   start = 0
 
   add({ timestamp, latitude, longitude, speed, place, radius }: TripRecord): void {
@@ -58,7 +59,7 @@ export class StopWindow {
     return this.#edges.some(({ lower, upper }) => lower.greatest + upper.greatest > 0)
   }
 
-  /** Removes the first record, of which there must be one. */
+  /** Removes the first record; the window must not be empty. */
   shift(): TripRecord {
     const first = this.#recordAt(this.#first)
     this.#first += NUMBERS
@@ -78,7 +79,7 @@ export class StopWindow {
     return (this.#end - this.#first) / NUMBERS
   }
 
-  /** The place of the next record. */
+  /** The index of the next record. */
   get end(): number {
     return this.start + this.length
   }
@@ -96,16 +97,17 @@ export class StopWindow {
     return this.#first === this.#end ? undefined : this.#recordAt(this.#end - NUMBERS)
   }
 
-  /** The place in the middle between the records that are furthest apart on each axis. */
+  /** The point halfway between the records that are furthest apart on each axis. */
   get middle(): EarthPoint {
     const [x = 0, y = 0, z = 0] = this.#edges.map(
       ({ lower, upper }) => (lower.greatest - upper.greatest) / 2,
     )
-    // Records around the whole earth, each accurate to a part of it, are in no place: any of theirs will do.
+    // Records around the whole earth, each accurate to a part of it, have no common point: any of
+    // theirs will do.
     return atSurface({ x, y, z }) ?? this.#placeAt(this.#first)
   }
 
-  /** The number of records up to the first that is too far from the middle; 0 if none is. */
+  /** The number of records up to the first that is too far from the centre; 0 if none is. */
   get outlierAt(): number {
     const { x, y, z } = this.middle
     const numbers = this.#numbers
@@ -158,15 +160,15 @@ export class StopWindow {
 }
 
 /**
- * The greatest of the numbers in a window that moves forward. It keeps only the numbers that can
- * still become the greatest, so that each is added and dropped once, in a window of any length.
+ * The maximum of the numbers in a moving window. It stores only numbers that can still become the
+ * maximum, so that each is added and dropped once, in a window of any length.
  */
 class GreatestOfWindow {
   #numbers: number[] = []
   #places: number[] = []
   #first = 0
 
-  /** Adds a number at a place after all places before. */
+  /** Adds a number at an index after all previous ones. */
   add(place: number, number: number): void {
     while (this.#numbers.length > this.#first && (this.#numbers.at(-1) as number) <= number) {
       this.#numbers.pop()
@@ -176,7 +178,7 @@ class GreatestOfWindow {
     this.#places.push(place)
   }
 
-  /** Drops the numbers at places before this one. */
+  /** Drops the numbers at indexes before this one. */
   dropBefore(place: number): void {
     while (this.#first < this.#places.length && (this.#places[this.#first] as number) < place) {
       this.#first += 1

@@ -2,25 +2,25 @@ import type { TrackStep } from '../devices/read-models.ts'
 import { isLeap, isPathless } from './leap-filter.ts'
 import { distance, type EarthPoint } from './earth-point.ts'
 
-/** Below this speed, in metres per second, a device counts as standing still. */
+/** Below this speed, in metres per second, a device counts as stationary. */
 const MOVING = 0.5
 
 /** A reported speed says nothing about a longer step; the distance does. */
 const LONGEST_AT_SPEED_MS = 5 * 60_000
 
-/** A record's time, place and speed. */
+/** A record's time, coordinates and speed. */
 export type TimedPlace = Pick<TrackStep, 'timestamp' | 'latitude' | 'longitude' | 'speed'>
 
-/** A part of the time, in milliseconds: `from` is in it, `to` is not. */
+/** A time span, in milliseconds: `from` is in it, `to` is not. */
 export type TimeSpan = { readonly from: number; readonly to: number }
 
 const ALWAYS: TimeSpan = { from: -Infinity, to: Infinity }
 
-/** The totals of a whole track; records are added in the order of time. */
+/** The totals of a whole track; records are added in order of time. */
 export class TrackTotals {
   distanceMetres = 0
   movingMs = 0
-  /** The parts of these that lie in the span: of a step that crosses its end, the share of the step's time. */
+  /** The parts of these within the span: for a step that crosses its end, proportional to time. */
   readonly inSpan = { distanceMetres: 0, movingMs: 0 }
   readonly #span: TimeSpan
   #last: TimedPlace | undefined
@@ -35,7 +35,7 @@ export class TrackTotals {
     this.#span = span
   }
 
-  /** @returns whether the record is a leap away from the previous one. */
+  /** @returns whether the record is a jump from the previous one. */
   add(step: TimedPlace, place: EarthPoint): boolean {
     const last = this.#last
     const lastPlace = this.#lastPlace
@@ -67,8 +67,8 @@ export class TrackTotals {
   }
 
   /**
-   * In metres per second: from the reported speeds if at least half of the records have one, which are more exact, or
-   * else also from the speeds between records.
+   * In metres per second: from the reported speeds if at least half of the records have one, which
+   * are more accurate, or else also from the speeds between records.
    */
   get maxSpeed(): number | null {
     const isReported = this.#withSpeed * 2 >= this.#records

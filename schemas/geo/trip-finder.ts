@@ -10,7 +10,7 @@ export type Stop = {
   readonly kind: 'stop'
   readonly from: number
   readonly to: number
-  /** The place around which its records are. */
+  /** The point around which its records lie. */
   readonly middle: EarthPoint
   readonly records: number
 }
@@ -22,25 +22,25 @@ export type StopRules = {
   readonly stopMetres: number
 }
 
-/** Takes an item, and the totals of a trip that lie in the span asked for. */
+/** Takes an item, and the totals of a trip within the requested span. */
 type Found = (item: TripOrStop, inSpan?: TrackTotals['inSpan']) => void
 
 /**
- * More records at one place are a stop, however short: the window is kept in memory. A day at one
- * record a second is fewer.
+ * More records in one area are a stop, however short: the window is in memory. A day at one record
+ * a second has fewer.
  */
 const MOST_IN_WINDOW = 90_000
 
-/** `around`: the place that decides how long the stop lasts. */
+/** `around`: the area that decides how long the stop lasts. */
 type OpenStop = Omit<Stop, 'to'> & {
   readonly around: StopPlace
-  /** The stop that ended where this one begins; the two are one if this one settles near it. */
+  /** The stop that ended where this one begins; the two are merged if this one settles near it. */
   readonly before: EndedStop | undefined
   readonly last: TripRecord
   readonly isCertain: boolean
 }
 
-/** A stop that has ended, and may be one with the next. */
+/** A stop that has ended, and may be merged with the next. */
 type EndedStop = Stop & { readonly isCertain: boolean }
 
 type Piece = {
@@ -54,12 +54,13 @@ type Piece = {
 /**
  * Divides a device's records, added in the order of time, into trips and stops.
  *
- * A stop begins where the latest records have stayed around one place for `stopMs`. Its middle is
- * the middle of those records until it settles, and it lasts while the device is within `stopMetres` of the middle,
- * or within the record's accuracy. A trip goes from one stop's last record to the next stop's first;
- * where the path is unknown it ends, and another begins. Records that show no movement are no trip: they
- * belong to the stop before or after them, unless these are further apart. Stops that follow one another within
- * `stopMetres` are one. So between two items nothing is missing unless the path is unknown there.
+ * A stop begins where the latest records have stayed around one point for `stopMs`. Its centre is
+ * the centre of these records until it settles, and it lasts while the device is within
+ * `stopMetres` of the centre, or within the record's accuracy. A trip goes from one stop's last
+ * record to the next stop's first; where the path is unknown it ends, and another begins. Records
+ * without movement are not a trip: they belong to the stop before or after them, unless these are
+ * further apart. Stops that follow one another within `stopMetres` are one. So between two items
+ * nothing is missing unless the path is unknown there.
  */
 export class TripFinder {
   readonly #rules: StopRules
@@ -74,10 +75,10 @@ export class TripFinder {
   #isCertain = false
   /** Whether the next stop could be one with a stop from before reading began. */
   #mayJoinUnread = true
-  /** The record, by its place, that was the first too far from the window's start. */
+  /** The index of the record that was the first too far from the window's start. */
   #leftAt: number | undefined
 
-  /** @param span of which the totals of trips are asked for too. */
+  /** @param span the time for which totals of trips are also computed. */
   constructor(rules: StopRules, found: Found, span?: TimeSpan) {
     this.#rules = rules
     this.#found = found
@@ -88,7 +89,7 @@ export class TripFinder {
     this.#leaps.add(tripRecord(step, this.#rules.stopMetres))
   }
 
-  /** There are no more records. */
+  /** Call when there are no more records. */
   end(): void {
     this.#leaps.end()
     if (this.#stop !== undefined) this.#endStop(this.#stop)
@@ -128,7 +129,7 @@ export class TripFinder {
     this.#search(record)
   }
 
-  /** The stop at its settled place, once it has one. */
+  /** The stop at its settled position, once it has one. */
   #settle(stop: OpenStop, place: StopPlace | undefined): OpenStop {
     if (!place?.isSettled || stop.around.isSettled) return stop
     const { before, records } = stop
@@ -157,8 +158,8 @@ export class TripFinder {
       }
       for (let left = outlierAt; left > 0; left -= 1) this.#travel(window.shift())
     }
-    // Since `leftAt` the device has not stayed long enough for a stop, so none that began before can be
-    // open, and the window holds no record that one could have kept.
+    // Since `leftAt` the device has not stayed long enough for a stop, so none that began earlier
+    // can be open, and the window holds no record that one could have retained.
     if (this.#leftAt !== undefined && window.start >= this.#leftAt) this.#isCertain = true
   }
 
@@ -170,7 +171,7 @@ export class TripFinder {
     const before = this.#endPieceAt(first, middle)
     const ended = this.#ended
     const isKnown = ended === undefined ? !this.#mayJoinUnread : ended.isCertain
-    // The window's last record is the first that may be at the place.
+    // The window's last record is the first that may belong to the stop.
     const around = stayAt({ middle }, last, this.#rules) ?? { middle }
     const found = { kind: 'stop', middle, around, last } as const
     const from = before?.from ?? first.timestamp
@@ -215,7 +216,10 @@ export class TripFinder {
     this.#piece.records += 1
   }
 
-  /** Ends what leads to a stop. Returns what shows no movement, and belongs to the stop that begins. */
+  /**
+   * Ends the movement before a stop. Returns the records without movement, which belong to the stop
+   * that begins.
+   */
   #endPieceAt(
     first: TripRecord,
     middle: EarthPoint,
@@ -237,7 +241,7 @@ export class TripFinder {
   }
 
   /**
-   * Ends what has led so far: a trip, or, without movement, a part of the stop that it began at.
+   * Ends the movement so far: a trip, or, without movement, a part of the stop where it began.
    *
    * @param isTrip it is a trip even if its records alone do not show that it moved.
    */
@@ -267,7 +271,10 @@ export class TripFinder {
   }
 }
 
-/** Whether two places are further apart than the records may be off: between two stops, that is a way. */
+/**
+ * Whether two points are further apart than the records' inaccuracy: between two stops, that is
+ * movement.
+ */
 function isHop(from: TripRecord, to: TripRecord): boolean {
   return metresApart(from.place, to.place) > Math.max(from.radius, to.radius)
 }

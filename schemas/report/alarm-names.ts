@@ -3,16 +3,19 @@ import type { AttributeValue } from './report-fields.ts'
 
 const MOST_NAMES = 16
 const LONGEST_NAME = 64
-/** The values that trackers send where there is no alarm. */
+/** The values that trackers send when there is no alarm. */
 const NO_ALARM = new Set(['', '0', 'false', 'no', 'none', 'null', 'normal', 'off', 'ok', '-'])
 
 type Names = ReadonlyMap<string, string>
 
 const NONE: Names = new Map()
-/** A tracker names the same alarms in many reports. */
+/** A tracker repeats the same alarms in many reports. */
 const known = new LRUCache<AttributeValue, Names>({ max: 500 })
 
-/** The alarms that the attribute `alarm` names, as sent, by their keys: it may be a list (`"sos,lowBattery"`). */
+/**
+ * The alarms named by the attribute `alarm`, as sent, by their keys: it may be a list
+ * (`"sos,lowBattery"`).
+ */
 export function alarmNames(alarm: AttributeValue | undefined): Names {
   if (alarm === undefined) return NONE
   const before = known.get(alarm)
@@ -34,7 +37,9 @@ function namesIn(list: string): Names {
   return names
 }
 
-/** Whether the attribute `alarm` is a text, or one of the alarms that it names: case and order say nothing. */
+/**
+ * Whether the attribute `alarm` is a text, or one of the alarms it names: ignoring case and order.
+ */
 export function isAlarm(alarm: AttributeValue, text: string): boolean {
   const key = alarmKey(text.trim())
   return alarmNames(alarm).has(key) || alarmKey(String(alarm).trim()) === key

@@ -12,17 +12,17 @@ const MOST = 32
 const MOST_UNITS = 256
 const MOST_BYTES = 2048
 
-/** `__proto__` is no name; `constructor` and `toString` are names like others. */
+/** `__proto__` is not a name; `constructor` and `toString` are ordinary names. */
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
-/** Texts that need no further checks but for API keys. */
+/** Texts that need no further checks except for API keys. */
 const PLAIN_TEXT = /^[\x20-\x7e]{0,256}$/
-/** The longest number in JSON, with a comma. */
+/** Maximum length of a number in JSON, with a comma. */
 const NUMBER_BYTES = 26
 
 /**
- * The attributes of a report, or of an event in the log, or all their faults. `null` and a name whose
- * value is `null` count as absent, and so does an object without names. `isLogged`: of an event, which stays
- * readable with an API key that an earlier version did not recognise.
+ * The attributes of a report, or of an event in the log, or all their faults. `null` and a name
+ * whose value is `null` count as absent, and so does an object without names. `isLogged`: of an
+ * event, which remains readable with an API key that an earlier version did not recognise.
  */
 export function judgeAttributes(
   sent: unknown,
@@ -71,8 +71,8 @@ export function plainAttributes(sent: unknown): Attributes | undefined {
 }
 
 /**
- * The attributes of what an app sends, without what does not fit: `dropped` of the values, those of
- * bad names, too long, nested, beyond the first 32 or beyond 2 KiB. `null` is absent.
+ * The attributes from an app's data, without values that do not fit: `dropped` is the number of
+ * values with bad names, too long, nested, beyond the first 32 or beyond 2 KiB. `null` is absent.
  */
 export function fittingAttributes(sent: Readonly<Record<string, unknown>>): {
   readonly attributes?: Attributes
@@ -83,7 +83,7 @@ export function fittingAttributes(sent: Readonly<Record<string, unknown>>): {
   const kept: [string, AttributeValue][] = []
   let bytes = 1
   let dropped = 0
-  // The alarm is kept whatever else comes before it.
+  // The alarm is included whatever comes before it.
   const { alarm, ...others } = sent
   for (const [name, value] of Object.entries({ alarm, ...others })) {
     if (value === undefined || value === null) continue

@@ -1,6 +1,9 @@
 import { shownName } from '../access/keys-in-text.ts'
 
-/** The path of a field, as messages name it: `attributes.fuel`. A name that nobody could see is in quotes: `names[""]`. */
+/**
+ * The path of a field in messages: `attributes.fuel`. An invisible name is put in quotes:
+ * `names[""]`.
+ */
 export function fieldPath(steps: readonly string[]): string {
   return steps.map(stepIn).join('')
 }

@@ -1,10 +1,10 @@
 type KnownAttribute = {
   readonly type: 'number' | 'boolean' | 'text'
-  /** The unit of a number that has one. */
+  /** The unit of a number, if it has one. */
   readonly unit?: string
 }
 
-/** The attributes whose meaning is agreed; all others are stored as they come. */
+/** The attributes with a defined meaning; all others are stored as sent. */
 export const KNOWN_ATTRIBUTES: Readonly<Record<string, KnownAttribute>> = {
   ignition: { type: 'boolean' },
   motion: { type: 'boolean' },
@@ -22,7 +22,7 @@ export const KNOWN_ATTRIBUTES: Readonly<Record<string, KnownAttribute>> = {
   engineHours: { type: 'number', unit: 'h' },
   rssi: { type: 'number', unit: 'dBm' },
   snr: { type: 'number', unit: 'dB' },
-  /** The activity of the device's carrier: `walking`, `driving`, … as the app says. */
+  /** The activity of the device's carrier: `walking`, `driving`, … as reported by the app. */
   activity: { type: 'text' },
   /** `wifi`, `mobile` or `offline`. */
   connection: { type: 'text' },

@@ -6,19 +6,20 @@ const FIELDS = [
   ...['deviceId', ...COORDINATE_FIELDS.map(({ name }) => name), 'timestamp'],
   ...[...MEASUREMENTS, 'attributes'],
 ]
-/** Fields of our records and their exports: nobody means one of the above by them. */
+/** Fields of our records and their exports, which are not misspellings of the above. */
 const OF_RECORDS = ['recordId', 'receivedAt', 'imported', 'name', 'labels']
 const KNOWN: ReadonlySet<string> = new Set([...FIELDS, ...OF_RECORDS])
 const LETTERS = FIELDS.map(lettersOf)
 
-/** More names than this are not worth naming. */
+/** More names than this are not worth listing. */
 const MOST_NAMED = 5
-/** Unknown names that are compared: more would take milliseconds. */
+/** Maximum number of unknown names compared: more would take milliseconds. */
 const MOST_COMPARED = 1000
 
 /**
- * The unknown fields of reports whose names are one letter from a known one, such as `lattitude`, or differ in
- * case or punctuation alone: `device_id`. They are ignored like all unknown fields, but hardly on purpose.
+ * The unknown fields of reports whose names are one letter from a known one, such as `lattitude`,
+ * or differ only in case or punctuation: `device_id`. They are ignored like all unknown fields, but
+ * hardly on purpose.
  */
 export function misspeltFields(reports: readonly unknown[]): readonly string[] {
   let found: Set<string> | undefined
@@ -38,7 +39,7 @@ export function misspeltFields(reports: readonly unknown[]): readonly string[] {
   return found === undefined ? NONE : [...found].slice(0, MOST_NAMED)
 }
 
-/** A message about reports that also names what they have misspelt. */
+/** A message about reports that also lists their misspelt fields. */
 export function withMisspelt(message: string, reports: readonly unknown[]): string {
   const names = misspeltFields(reports)
   return names.length === 0 ? message : `${message}; ignored: ${names.map(shownName).join(', ')}`
@@ -55,7 +56,9 @@ function lettersOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '')
 }
 
-/** Whether two words are equal, or become so by one letter more, less, another one, or two that change places. */
+/**
+ * Whether two words are equal, or differ by one letter added, removed or replaced, or two swapped.
+ */
 function isOneEditAway(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1) return false
   let start = 0

@@ -18,15 +18,15 @@ export type PositionReport = Measurements & {
   readonly attributes?: Attributes
 }
 
-/** A report that gets its optional fields one by one: each spread takes 0.5 to 1 µs. */
+/** A report to which optional fields are added one by one: each spread takes 0.5 to 1 µs. */
 export type WritableReport = { -readonly [Name in keyof PositionReport]: PositionReport[Name] }
 
 export const EARLIEST = Date.UTC(2000, 0, 1)
 export const FURTHEST_AHEAD_MS = 24 * 60 * 60 * 1000
 
 /**
- * The report, if it is plainly valid. If undefined, the rules in position-report.ts decide, and word
- * its faults; they take 22 µs, and this 0.5.
+ * The report, if it is plainly valid. If undefined, the rules in position-report.ts decide, and
+ * word its faults; they take 22 µs, this takes 0.5.
  */
 export function plainReport(
   fields: Readonly<Record<string, unknown>>,
@@ -36,7 +36,7 @@ export function plainReport(
   if (typeof deviceId !== 'string' || !isPlainDeviceId(deviceId)) return undefined
   if (!isWithin(latitude, RANGES.latitude)) return undefined
   if (!isWithin(longitude, RANGES.longitude)) return undefined
-  // Adding 0 makes a negative zero 0.
+  // Adding 0 turns a negative zero into 0.
   const report: Record<string, unknown> = {
     deviceId,
     latitude: latitude + 0,

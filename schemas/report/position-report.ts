@@ -25,7 +25,7 @@ export function parsePositionReport(
   return plain === undefined ? parseByRules(body, { now }) : { report: plain }
 }
 
-/** The fault of a position to import that says no time. */
+/** The fault of an imported position without a time. */
 export const NO_TIMESTAMP: ReportFault = {
   field: 'timestamp',
   message: 'timestamp is required of an imported position: the ISO 8601 time when it was true',
@@ -70,12 +70,12 @@ export function deviceIdFaults(id: unknown): readonly ReportFault[] {
   return (error?.details ?? []).map(({ message }) => ({ field: 'deviceId', message }))
 }
 
-/** Picks the fields by name, so that nothing else of the body (`__proto__` …) is read. */
+/** Picks the fields by name, so that nothing else in the body (`__proto__` …) is read. */
 function knownFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.keys(REPORT_RULES).map((name) => [name, fields[name]]))
 }
 
-// Control characters are spelt out, because tools differ in how they name them.
+// Control characters are written out, because tools differ in how they name them.
 const DEVICE_ID_PATTERN =
   '^(?!\\.{1,2}$)[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$'
 

@@ -1,9 +1,9 @@
 /** A number of a report. */
 export type NumberField = {
   readonly name: string
-  /** The least and the greatest value, both inclusive. */
+  /** The minimum and maximum value, both inclusive. */
   readonly range: readonly [least: number, greatest: number]
-  /** The value that a sender must send, for messages. */
+  /** The value to send, for messages. */
   readonly expected: string
   /** An addition to the message about a value out of range. */
   readonly advice?: string
@@ -11,8 +11,8 @@ export type NumberField = {
   readonly meaning: string
 }
 
-// The one place that names the fields of a report besides its device and time. Rules and messages,
-// events, record ids, stores, exports and documents are made from these tables.
+// The only list of a report's fields besides its device and time. Rules and messages, events,
+// record ids, stores, exports and documents are derived from these tables.
 
 const OMIT_UNKNOWN = '; leave the field out when it is unknown'
 
@@ -88,14 +88,16 @@ export function measurementValues(from: Measurements): MeasurementValues {
   return values as unknown as MeasurementValues
 }
 
-/** Other data of a device, by name; the names in order, so that equal ones have equal JSON. */
+/**
+ * Other data of a device, by name; the names are sorted, so that equal attributes have equal JSON.
+ */
 export type Attributes = Readonly<Record<string, AttributeValue>>
 export type AttributeValue = string | number | boolean
 
 /** The fields that an event may have. */
 export type OptionalFields = Measurements & {
   readonly attributes?: Attributes
-  /** It was recorded earlier, elsewhere, and brought in as history. */
+  /** It was recorded earlier by another system, and imported as history. */
   readonly imported?: true
 }
 
@@ -104,7 +106,7 @@ export type Telemetry = Pick<OptionalFields, 'battery' | 'attributes'>
 
 export const OPTIONAL_FIELDS = [...MEASUREMENTS, 'attributes', 'imported'] as const
 
-/** Adds the optional fields present to an object, which takes half the time of a spread. */
+/** Adds the optional fields present to an object, in half the time of a spread. */
 export function withOptionalFields<To extends object>(
   to: To,
   from: OptionalFields,
@@ -119,7 +121,7 @@ export function withOptionalFields<To extends object>(
   return to
 }
 
-/** A function that writes each measurement present after a prefix made from its name. */
+/** Returns a function that writes each measurement present after a prefix with its name. */
 export function measurementsWriter(prefix: (name: Measurement) => string) {
   const fields = MEASUREMENTS.map((name) => [name, prefix(name)] as const)
   return (from: Measurements): string => {

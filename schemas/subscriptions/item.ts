@@ -9,9 +9,9 @@ const LEFT_OUT = 'from the time when this receiver failed left out: older than 2
 const GAP = 'Some events before this one are no longer kept and could not be sent.'
 const TEST = 'This is a test: notifications arrive here.'
 
-/** Something to tell a receiver. Times in milliseconds since the epoch. */
+/** Something to notify a receiver of. Times in milliseconds since the epoch. */
 export type Item = {
-  /** The same whenever it is sent. */
+  /** The same every time it is sent. */
   readonly id: string
   /** When it happened. */
   readonly at: number
@@ -20,12 +20,14 @@ export type Item = {
 } & (
   | { readonly kind: 'fact'; readonly fact: DeviceFact }
   | { readonly kind: 'position'; readonly position: PlacedPosition }
-  /** Entries before the next item are no longer in the log, or items (`leftOut`) waited too long. */
+  /**
+   * Entries before the next item are no longer in the log, or items (`leftOut`) waited too long.
+   */
   | { readonly kind: 'gap'; readonly leftOut: number; readonly isMissing: boolean }
   | { readonly kind: 'test' }
 )
 
-/** An item, and what its device is called. */
+/** An item, with its device's name. */
 export type Told = { readonly item: Item; readonly deviceName: string }
 
 /** An event of the log, or a record. */
@@ -64,7 +66,7 @@ export function deviceIdOf(item: Item): string | undefined {
   return item.kind === 'position' ? item.position.deviceId : undefined
 }
 
-/** Names a batch: the same items have the same id. */
+/** Identifies a batch: the same items have the same id. */
 export function batchId(items: readonly { readonly id: string }[]): string {
   return `batch_${hashOf(items.map(({ id }) => id).join())}`
 }
@@ -73,7 +75,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
-/** An item as a sentence; it has no time. */
+/** An item as a sentence, without its time. */
 export function itemSentence({ item, deviceName }: Told): string {
   switch (item.kind) {
     case 'fact':
@@ -111,7 +113,9 @@ function timeText(at: number, zone: string): string {
   return `${shown.slice(0, 10)} ${shown.slice(11, 16)} ${zone}`
 }
 
-/** Names and alarms come from devices: they begin no line of their own, and turn no text around. */
+/**
+ * Names and alarms come from devices: they must not begin a new line or change the text direction.
+ */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ')
 }

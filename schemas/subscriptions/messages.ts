@@ -17,7 +17,7 @@ const SLACK = /(^|\.)slack(-gov)?\.com$/
 const MOST_LINES = 50
 const LONGEST_SUBJECT = 150
 
-/** A sentence as a chat takes it, without anything in it that the chat would act on. */
+/** A sentence for a chat, without anything the chat would act on. */
 export function chatRequest(target: Chat, told: Told, zone: string): OutboundRequest {
   const sentence = timedSentence(told, zone)
   switch (target.kind) {
@@ -51,14 +51,17 @@ export function chatRequest(target: Chat, told: Told, zone: string): OutboundReq
   }
 }
 
-/** ntfy's priorities: 5 also sounds on a silent phone, 3 is the usual one. */
+/** ntfy's priorities: 5 also sounds on a silent phone, 3 is the default. */
 function priorityOf({ kind, ...item }: Item): { readonly priority?: string } {
   const type = kind === 'fact' && 'fact' in item ? item.fact.type : undefined
   if (type === 'alarm.reported') return { priority: '5' }
   return type === 'rule.raised' ? { priority: '4' } : {}
 }
 
-/** Slack's own signs as it wants them; `@all` mentions nobody in the others, and `:car:` is no picture. */
+/**
+ * Escapes Slack's special characters; `@all` mentions nobody in the others, and `:car:` does not
+ * become an emoji.
+ */
 function harmless(text: string): string {
   return escaped(text, /[&<>]/g)
     .replace(/@(?=\w)/g, '@\u200B')
@@ -66,8 +69,8 @@ function harmless(text: string): string {
 }
 
 /**
- * Mattermost, Rocket.Chat and Discord read Markdown wherever Slack's format turns it off (`mrkdwn`); Slack would show
- * the backslashes.
+ * Mattermost, Rocket.Chat and Discord read Markdown even where Slack's format turns it off
+ * (`mrkdwn`); Slack would show the backslashes.
  */
 function withoutMarkdown(text: string): string {
   return text.replace(/[\\`*_~|#[\]]|^[-+](?=\s)|(?<=^\d{1,9})[.)]/g, '\\$&')
@@ -85,7 +88,7 @@ export type Mail = {
   readonly html: string
 }
 
-/** Several items as one mail. `consoleUrl`: of the console, for links to devices. */
+/** Several items as one mail. `consoleUrl`: the console's URL, for links to devices. */
 export function mailOf(
   all: readonly Told[],
   { zone, consoleUrl }: { zone: string; consoleUrl: string | undefined },
@@ -132,7 +135,7 @@ export function escapeHtml(text: string): string {
   return escaped(text, /[&<>"']/g)
 }
 
-/** For HTML, these signs alone. */
+/** For HTML, only these characters. */
 export function escaped(text: string, signs: RegExp): string {
   return text.replace(signs, (sign) => ENTITIES[sign] ?? sign)
 }

@@ -1,4 +1,4 @@
-/** The items that one call may send again. */
+/** Maximum number of items that one call may resend. */
 export const MOST_RESENT_IN_CALL = 100
-/** The items that may wait to be sent again: as many as a webhook's largest request has. */
+/** Maximum number of items waiting to be resent: as many as in a webhook's largest request. */
 export const MOST_RESENT_WAITING = 500

@@ -2,7 +2,10 @@ import type { FactType } from '../facts/facts.ts'
 import type { FieldRevisions } from '../definitions/field-revisions.ts'
 import type { DeviceSelection } from '../definitions/selection.ts'
 
-/** A subscription tells a receiver what happens to devices: a durable cursor on the log, and a target. */
+/**
+ * A subscription notifies a receiver of what happens to devices: a durable cursor on the log, and a
+ * target.
+ */
 export type SubscriptionContent = DeviceSelection & {
   readonly name: string
   readonly source: Source
@@ -12,13 +15,13 @@ export type SubscriptionContent = DeviceSelection & {
   readonly geofenceIds?: readonly string[]
   /** Only facts about one of these rules. */
   readonly ruleIds?: readonly string[]
-  /** Only items whose `at` is within. */
+  /** Only items whose `at` is within these hours. */
   readonly hours?: Hours
-  /** IANA: of the times in chats and mails. Absent: that of `hours`, else the server's. */
+  /** IANA zone of the times in chats and mails. Absent: that of `hours`, or else the server's. */
   readonly zone?: string
-  /** The least time between two deliveries. */
+  /** Minimum time between two deliveries. */
   readonly everySeconds: number
-  /** Items that were decided longer ago are skipped; absent: see `maxAgeMs`. */
+  /** Items decided longer ago are skipped; absent: see `maxAgeMs`. */
   readonly maxAgeSeconds?: number
   readonly target: ShownTarget
 }
@@ -26,7 +29,10 @@ export type SubscriptionContent = DeviceSelection & {
 export const SOURCES = ['facts', 'positions'] as const
 export type Source = (typeof SOURCES)[number]
 
-/** Times of day in a zone. `from` later than `to` runs over midnight and belongs to the day on which it begins. */
+/**
+ * Times of day in a zone. If `from` is later than `to`, the range passes midnight and belongs to
+ * the day on which it begins.
+ */
 export type Hours = {
   /** 1: Monday, 7: Sunday. */
   readonly days: readonly number[]
@@ -39,13 +45,13 @@ export type Hours = {
 
 export const TARGET_KINDS = ['webhook', 'ntfy', 'telegram', 'slack', 'email'] as const
 
-/** A target as it is sent to. URLs, headers and tokens are secrets. */
+/** A target as needed for sending. URLs, headers and tokens are secrets. */
 export type SubscriptionTarget =
   | {
       readonly kind: 'webhook'
       readonly url: string
       readonly headers?: Readonly<Record<string, string>>
-      /** The most items in a request; absent: one, without a list around it. */
+      /** Maximum number of items in a request; absent: one, without a list around it. */
       readonly batch?: number
     }
   | { readonly kind: 'ntfy'; readonly url: string; readonly token?: string }
@@ -66,10 +72,10 @@ export type ShownTarget =
   | { readonly kind: 'telegram'; readonly chatId: string; readonly threadId?: number }
   | { readonly kind: 'email'; readonly to: readonly string[] }
 
-/** A secret that webhooks are signed with; `until`: it has been replaced and is used until then. */
+/** A secret for signing webhooks; `until`: it has been replaced and is used until then. */
 export type SigningSecret = { readonly secret: string; readonly until?: number }
 
-/** What is encrypted of a subscription. `signing`: of webhooks, the newest first. */
+/** The encrypted parts of a subscription. `signing`: for webhooks, newest first. */
 export type SubscriptionSecrets = {
   readonly target: SubscriptionTarget
   readonly signing: readonly SigningSecret[]
@@ -93,23 +99,35 @@ export function shownTarget(target: SubscriptionTarget): ShownTarget {
   }
 }
 
-/** How far a subscription has come. Changes with every delivery. Times in milliseconds since the epoch. */
+/**
+ * The progress of a subscription. Changes with every delivery. Times in milliseconds since the
+ * epoch.
+ */
 export type SubscriptionProgress = {
-  /** After the last item that was delivered, set aside or not wanted. */
+  /** The mark after the last item delivered, set aside or not wanted. */
   readonly mark: string
   /** The only process that may deliver, until then. */
   readonly lease?: { readonly owner: string; readonly until: number }
-  /** Failed attempts in a row, how often this item alone was refused, and when the next attempt is due. */
+  /**
+   * Failed attempts in a row, how often this item alone was refused, and when the next attempt is
+   * due.
+   */
   readonly attempt?: {
     readonly failures: number
     readonly refusals: number
     readonly refusedId?: string
     readonly nextAt: number
   }
-  /** Since when the receiver has been failing, and why it last did, or whom the last mail did not reach. */
+  /**
+   * Since when the receiver has been failing, and the last reason, or the recipients whom the last
+   * mail did not reach.
+   */
   readonly failingSince?: number
   readonly lastError?: string
-  /** Mails to recipients whom the mail server refused for now, the oldest first. The others have got them. */
+  /**
+   * Mails to recipients temporarily refused by the mail server, oldest first. The other recipients
+   * have received them.
+   */
   readonly late?: {
     readonly mails: readonly LateMail[]
     readonly failures: number
@@ -117,12 +135,12 @@ export type SubscriptionProgress = {
   }
   /** A warning for operators about the last delivery although it succeeded. */
   readonly notice?: string
-  /** Since when it failed, until all that waited meanwhile has been sent. */
+  /** Since when it failed, until everything that waited has been sent. */
   readonly backlogSince?: number
-  /** The warnings of this failure that were given. */
+  /** The warnings of this failure already given. */
   readonly warned?: number
   readonly disabledAt?: number
-  /** The items that wait while it fails or is disabled. */
+  /** The number of items waiting while it fails or is disabled. */
   readonly waiting?: WaitingItems
   /** When it last succeeded, and when a delivery last began. */
   readonly succeededAt?: number
@@ -131,14 +149,14 @@ export type SubscriptionProgress = {
   readonly mailedAt?: readonly number[]
   /** The number of deliveries so far. */
   readonly deliveries: number
-  /** Items that the receiver refused, the newest last, and how many in a row. */
+  /** Items refused by the receiver, the newest last, and how many in a row. */
   readonly setAside: readonly SetAside[]
   readonly setAsideInARow: number
-  /** Ids of items to send again, before the rest. */
+  /** Ids of items to resend, before the rest. */
   readonly resend: readonly string[]
-  /** The last test that was asked for, and what became of it. */
+  /** The last requested test, and its outcome. */
   readonly test?: { readonly id: string; readonly outcome?: DeliveryOutcome }
-  /** The mark after which entries were missing or left out, once the receiver knows. */
+  /** The mark after which entries were missing or left out, once the receiver has been notified. */
   readonly gapToldAt?: string
 }
 
@@ -151,9 +169,9 @@ export type LateMail = {
 
 export type WaitingItems = {
   readonly count: number
-  /** Whether more wait than were counted. */
+  /** Whether more items wait than were counted. */
   readonly more: boolean
-  /** After the last one that was counted. */
+  /** The mark after the last item counted. */
   readonly mark: string
 }
 
@@ -163,7 +181,7 @@ export type SetAside = {
   readonly status: number
 }
 
-/** The result of one request. `answer`: the beginning of the receiver's answer. */
+/** The result of one request. `answer`: the beginning of the receiver's response. */
 export type DeliveryOutcome = {
   readonly status?: number
   readonly error?: string
@@ -171,7 +189,7 @@ export type DeliveryOutcome = {
   readonly answer: string
 }
 
-/** One request to a receiver, kept for a while. */
+/** One request to a receiver, stored for a while. */
 export type SubscriptionDelivery = DeliveryOutcome & {
   readonly accountId: string
   readonly subscriptionId: string
@@ -180,7 +198,10 @@ export type SubscriptionDelivery = DeliveryOutcome & {
   readonly at: number
   /** The items in it. */
   readonly ids: readonly string[]
-  /** Their devices, if the receiver's answer has a text: it may repeat what was sent. Earlier versions noted none. */
+  /**
+   * Their devices, if the receiver's response has a text: it may repeat the request. Earlier
+   * versions recorded none.
+   */
   readonly deviceIds?: readonly string[]
   /** 1: the first. */
   readonly attempt: number
@@ -191,7 +212,7 @@ export type DeviceSubscription = SubscriptionContent & {
   readonly accountId: string
   readonly createdAt: number
   readonly changedAt: number
-  /** Grows with every change that operators make. */
+  /** Increases with every change made by operators. */
   readonly revision: number
   readonly changedIn?: FieldRevisions
   /** `SubscriptionSecrets` as JSON, encrypted. */
@@ -201,14 +222,14 @@ export type DeviceSubscription = SubscriptionContent & {
 
 export const MOST_SUBSCRIPTIONS = 50
 export const MOST_DELIVERIES = 1_000
-/** The most mails of an account: deliveries, tests and warnings together. */
+/** Maximum number of an account's mails: deliveries, tests and warnings together. */
 export const MOST_MAILS_AN_HOUR = 60
 export const DELIVERIES_KEPT_MS = 7 * 24 * 3_600_000
 
-/** Mails and chats are for what happens now. */
+/** Mails and chats are about current events. */
 const NEWS_SECONDS = 3_600
 
-/** How long after they were decided items are sent, if the receiver does not fail meanwhile. */
+/** How long after their decision items are sent, unless the receiver fails in the meantime. */
 export function maxAgeMs({
   target,
   maxAgeSeconds = target.kind === 'webhook' ? Infinity : NEWS_SECONDS,
@@ -220,7 +241,7 @@ export function newProgress(mark: string): SubscriptionProgress {
   return { mark, deliveries: 0, setAside: [], setAsideInARow: 0, resend: [] }
 }
 
-/** Without a failure, and with all tries of an item before it. */
+/** Without a failure, and with all previous attempts at an item. */
 export function healthy({
   attempt: _attempt,
   failingSince,
@@ -232,7 +253,7 @@ export function healthy({
   return { ...progress, ...(backlogSince !== undefined && { backlogSince }), setAsideInARow: 0 }
 }
 
-/** All that waited while the receiver failed has been sent. */
+/** Everything that waited while the receiver failed has been sent. */
 export function caughtUp({
   backlogSince: _backlogSince,
   ...progress
@@ -240,7 +261,7 @@ export function caughtUp({
   return progress
 }
 
-/** Without the number of items that wait, because others may from now on. */
+/** Without the number of waiting items, because others may wait from now on. */
 export function uncounted({
   waiting: _waiting,
   ...progress
@@ -251,7 +272,7 @@ export function uncounted({
 export const SUBSCRIPTION_STATES = ['active', 'failing', 'paused', 'disabled'] as const
 export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
 
-/** `suspended`: whether its account is. */
+/** `suspended`: whether its account is suspended. */
 export function subscriptionState(
   { progress }: DeviceSubscription,
   { suspended }: { suspended: boolean },

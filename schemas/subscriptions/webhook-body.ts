@@ -8,13 +8,16 @@ export const WEBHOOK_HEADERS = {
   'user-agent': 'gps-position-ingestion',
 }
 const MOST_BODY_BYTES = 256 * 1_024
-/** What is around the items of a batch, with a mark of the most partitions. */
+/** The envelope around the items of a batch, with a mark of the maximum number of partitions. */
 const ENVELOPE_BYTES = 16 * 1_024
 
 /** The content of a request: one item, or a batch. */
 type Content = { readonly id: string; readonly body: string }
 
-/** What a webhook gets for these items. `count`: the number of items, from the first one on, that are in it. */
+/**
+ * The body of a webhook request for these items. `count`: the number of items in it, from the first
+ * on.
+ */
 export function webhookContent(
   told: readonly Told[],
   {
@@ -35,7 +38,7 @@ export function webhookContent(
   return { ...content, count }
 }
 
-/** An item as a webhook tells it, as JSON. */
+/** An item in a webhook's form, as JSON. */
 function itemBody(told: Told): string {
   const { item, deviceName } = told
   const timestamp = isoTime(item.at)
@@ -52,7 +55,7 @@ function itemBody(told: Told): string {
   }
 }
 
-/** The number of items, from the first one on, that fit in one request; at least one. */
+/** The number of items, from the first on, that fit in one request; at least one. */
 function fittingItems(items: readonly Content[]): number {
   let bytes = ENVELOPE_BYTES
   const tooMuch = items.findIndex(({ body }) => {

@@ -1,13 +1,13 @@
 /**
- * Spreadsheets run cells that look like formulas. Where the separator is a semicolon, as in many
- * countries, a new cell also begins after each semicolon.
+ * Spreadsheets evaluate cells that look like formulas. Where the separator is a semicolon, as in
+ * many countries, a new cell also begins after each semicolon.
  */
 const FORMULA = /(^|;)(?='*[=+\-@\t\r＝＋－＠])/g
 const GUARDED = /(^|;)'(?='*[=+\-@\t\r＝＋－＠])/g
 
 /**
- * Puts an apostrophe before what looks like a formula, and before what looks like one with apostrophes
- * before it, so that none is lost when the file is read again.
+ * Puts an apostrophe before text that looks like a formula, also after leading apostrophes, so that
+ * none is lost when the file is read again.
  */
 export function guardFormulas(text: string): string {
   return text.replace(FORMULA, "$1'")

@@ -80,7 +80,10 @@ const DAY_MS = 86_400_000
 const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
 const THREE_DIGITS = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'))
 type Day = { begin: number; day: string }
-/** The last two, because a batch alternates between the day of its points and the day of their receipt. */
+/**
+ * The last two, because a batch alternates between the day of its points and the day of their
+ * receipt.
+ */
 let last: Day = { begin: NaN, day: '' }
 let lastButOne: Day = { begin: NaN, day: '' }
 

@@ -1,4 +1,4 @@
-/** Whether a value made from JSON is an object, and no list. */
+/** Whether a value parsed from JSON is an object, not a list. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

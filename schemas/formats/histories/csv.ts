@@ -77,7 +77,7 @@ function faultOf(error: Error, lastLine: number): Error {
   return new UnreadableError(`it is not valid CSV after line ${lastLine}: ${reason}`)
 }
 
-/** Our own export, GPSLogger's and GeoPulse's files, and files with columns of such names. */
+/** Our export, files of GPSLogger and GeoPulse, and files with similarly named columns. */
 export const csvFormat: Format = {
   name: 'csv',
   title: 'CSV of this service, GPSLogger and others',
@@ -91,7 +91,7 @@ export const csvFormat: Format = {
     const separator = separatorOf(head) ?? ','
     for await (const { header, rows } of csvRows(whole, { separator })) {
       const names = header.map(usualName)
-      // Programs that write decimal commas separate cells otherwise.
+      // Programs that write decimal commas use another cell separator.
       const hasCommas = separator !== ','
       yield rows.flatMap((row) => itemsOf(names, row, { hasCommas }))
     }
@@ -124,7 +124,7 @@ export function headerIn(head: string): string {
   return SEP.test(first) ? second : first
 }
 
-/** The separator that makes a header of the first line; undefined if it is none. */
+/** The separator that makes the first line a header; undefined if there is none. */
 function separatorOf(head: string): string | undefined {
   const line = headerIn(head)
   return SEPARATORS.find((one) => namePosition(line.split(one).map(usualName)))

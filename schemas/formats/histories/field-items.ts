@@ -8,8 +8,8 @@ import { readAsApp } from './read-as-app.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The items of an entry with named fields. Those of OwnTracks have units and names of their own.
- * @param areTexts whether texts mean the values that they write, as in CSV.
+ * The items of an entry with named fields. OwnTracks' fields have special units and names.
+ * @param areTexts whether texts stand for the values they spell, as in CSV.
  */
 export function fieldItems(
   fields: Fields,
@@ -30,8 +30,9 @@ export function fieldItems(
 }
 
 /**
- * A message of OwnTracks as JSON.
- * @param deviceId its device, if it has no topic: the two letters of its tid are no device here.
+ * An OwnTracks message as JSON.
+ * @param deviceId its device, if it has no topic: the two letters of its tid do not identify a
+ * device here.
  */
 export function owntracksItems(
   json: string,

@@ -9,7 +9,7 @@ type Definition = {
   readonly size: number
 }
 
-/** Base types by number: how they are read, their size, and the value that means none. */
+/** Base types by number: how to read them, their size, and their invalid value. */
 const TYPES = [
   ['Uint8', 1, 0xff],
   ['Int8', 1, 0x7f],
@@ -26,20 +26,20 @@ const TYPES = [
   ['Uint32', 4, 0],
 ] as const
 
-/** The number of the field that has the time, in every message. */
+/** The field number of the time, in every message. */
 export const FIT_TIME = 253
 const SIGN = [...'.FIT'].map((one) => one.charCodeAt(0))
 
 /**
- * Reads the messages of FIT from pieces of bytes (https://developer.garmin.com/fit/protocol/), also of several files
- * that were joined.
- * @param kinds the kinds of messages that are given, all others are passed over.
+ * Reads FIT messages from chunks of bytes (https://developer.garmin.com/fit/protocol/), also of
+ * several concatenated files.
+ * @param kinds the kinds of messages to return; all others are skipped.
  */
 export function fitReader(kinds: ReadonlySet<number>) {
   let bytes = new Uint8Array()
   let view = new DataView(bytes.buffer)
   let at = 0
-  /** Bytes before the checksum; undefined before a header, infinite if it does not know. */
+  /** Bytes before the checksum; undefined before a header, infinite if the header does not say. */
   let left: number | undefined
   let checksum = 0
   let lastTime = 0
@@ -86,7 +86,7 @@ export function fitReader(kinds: ReadonlySet<number>) {
     }
     if (!has(size)) return false
     const length = view.getUint32(at + 4, true)
-    // Of a recording that has not ended.
+    // Belongs to a recording that has not ended.
     left = length === 0 || length === 0xffffffff ? Infinity : length
     checksum = 0
     definitions.clear()
@@ -119,7 +119,7 @@ export function fitReader(kinds: ReadonlySet<number>) {
       return { number: number!, size: size!, type: type! & 0x1f }
     })
     let size = fields.reduce((sum, one) => sum + one.size, 0)
-    // Fields of other developers come last.
+    // Developer fields come last.
     const own = from + 6 + 3 * count
     if ((header & 0x20) !== 0) {
       for (let n = 0; n < bytes[own]!; n += 1) size += bytes[own + 2 + 3 * n]!
@@ -163,7 +163,7 @@ export function fitReader(kinds: ReadonlySet<number>) {
   }
 
   return {
-    /** The messages that this piece completes. */
+    /** The messages completed by this chunk. */
     write(piece: Uint8Array): FitMessage[] {
       const rest = bytes.subarray(at)
       bytes = new Uint8Array(rest.length + piece.length)
@@ -174,7 +174,7 @@ export function fitReader(kinds: ReadonlySet<number>) {
       while (readPart());
       return messages.splice(0)
     },
-    /** What is wrong with the file, now that it is read. */
+    /** What is wrong with the file, at its end. */
     faultAtEnd(): string | undefined {
       if (left === Infinity) return 'its recording was not ended'
       if (damage !== undefined) return damage

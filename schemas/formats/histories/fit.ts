@@ -2,13 +2,13 @@ import { measurementsIn, scaled } from '../values.ts'
 import { FIT_TIME, fitReader, type FitMessage } from './fit-messages.ts'
 import { UnreadableError, type FileItem, type Format } from './format.ts'
 
-/** Its first bytes may be white space, which is not there when a format is recognised. */
+/** Its first bytes may be white space, which is stripped when a format is recognised. */
 const HEADER = /^[^]{4,8}\.FIT/
 /** Kinds of messages. */
 const FILE_ID = 0
 const RECORD = 20
 
-/** Recordings of watches and bike computers. Its text has a character for each byte. */
+/** Recordings of watches and bike computers. The text has one character per byte. */
 export const fitFormat: Format = {
   name: 'fit',
   title: 'FIT',
@@ -42,7 +42,10 @@ const LONGITUDE = 1
 /** 1989-12-31, in seconds. */
 const EPOCH = 631_065_600
 
-/** Fields of a record, by number: our name or the profile's, the divisor, and what is subtracted after. */
+/**
+ * Fields of a record, by number: our name or the profile's, the divisor, and the offset subtracted
+ * afterwards.
+ */
 const FIELDS: ReadonlyMap<number, readonly [name: string, divisor: number, offset?: number]> =
   new Map([
     [2, ['altitude', 5, 500]],
@@ -75,7 +78,7 @@ function itemOf(
   const named: Record<string, number> = {}
   for (const [number, [name, divisor, offset = 0]] of FIELDS) {
     const value = fields.get(number)
-    // An "enhanced" field, with a greater number, is the more exact one.
+    // An "enhanced" field, with a higher number, is more accurate.
     if (value !== undefined) named[name] = scaled(value / divisor - offset, 1)
   }
   const { accuracy, altitude, speed, ...attributes } = named
@@ -93,7 +96,7 @@ function itemOf(
   return { kind: 'point', place, point }
 }
 
-/** Degrees from 2^31 for 180: exactly those of the same recording as GPX. */
+/** Degrees from 2^31 for 180: exactly equal to the same recording as GPX. */
 function degrees(semicircles: number): number {
   return (semicircles * 180) / 2 ** 31
 }

@@ -1,20 +1,20 @@
 import type { SentPoint } from '../sent-point.ts'
 
-/** A stream of text, cut anywhere between characters. */
+/** A stream of text, split anywhere between characters. */
 export type Text = AsyncIterable<string>
 
-/** A position as a file has it, yet to be judged. */
+/** A position from a file, not yet validated. */
 export type FilePoint = Omit<SentPoint, 'kind' | 'sent'> & {
-  /** Names of fields that are ignored, but are nearly ours. */
+  /** Names of ignored fields that nearly match ours. */
   readonly misspelt?: readonly string[]
 }
 
-/** One item of a file, and its place there: the number of a line, or of an element of a list. */
+/** One item of a file, and its location: the number of a line, or of an element of a list. */
 export type FileItem = { readonly place: number } & (
   | { readonly kind: 'point'; readonly point: FilePoint }
   /** It should be a position, but cannot be read. */
   | { readonly kind: 'broken'; readonly message: string }
-  /** It is none; `what` names its type. */
+  /** It is not a position; `what` names its type. */
   | { readonly kind: 'other'; readonly what: string }
 )
 
@@ -23,32 +23,32 @@ export type Format = {
   /** The value of `--format`. */
   readonly name: string
   readonly title: string
-  /** The unit of places. */
+  /** The unit of locations. */
   readonly places: 'line' | 'element'
   /** Whether its device ids are numbers that only another file explains. */
   readonly numbersDevices?: boolean
   /** Whether a text that begins like this has the format. */
   recognises(head: string): boolean
   /**
-   * A text that occurs once for each position, or for each item that has a place, so that the rest of a damaged file
-   * can be counted.
+   * A text that occurs once for each position, or for each located item, so that the rest of a
+   * damaged file can be counted.
    */
   readonly each?: { readonly text: string; readonly what: string; readonly isPoint?: boolean }
   /**
    * @param path of the file, if it has one: absolute, with slashes.
-   * @throws {UnreadableError} where the text ends to make sense, after all that comes before.
+   * @throws {UnreadableError} where the text becomes invalid, after everything before it.
    */
   read(text: Text, from: { readonly path?: string | undefined }): AsyncIterable<readonly FileItem[]>
 }
 
-/** A file cannot be read, or not further; the message says why. */
+/** A file cannot be read, or not to its end; the message says why. */
 export class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
 
 export type Line = { readonly number: number; readonly text: string }
 
-/** How the rest of lines is counted. */
+/** How the remaining lines are counted. */
 export const LINES = { text: '\n', what: 'lines' } as const
 
 const LONGEST = 16 * 1024 * 1024
@@ -74,7 +74,7 @@ export async function* linesOf(text: Text): AsyncGenerator<Line[]> {
   }
 }
 
-/** Reads a text until its begin is enough, or all of it. */
+/** Reads a text until its beginning is sufficient, or completely. */
 export async function textWithHead(
   text: Text,
   isEnough: (head: string) => boolean,
@@ -96,7 +96,9 @@ export async function textWithHead(
 
 const FEW = 20
 
-/** The first lines of a file that are not blank, by which a format is recognised: any of them may be damaged. */
+/**
+ * The first non-blank lines of a file, by which a format is recognised: any of them may be damaged.
+ */
 export function firstLines(head: string): string[] {
   const lines = head.split('\n').map((line) => line.trim())
   return lines.filter((line) => line !== '').slice(0, FEW)

@@ -9,8 +9,8 @@ import { readAsApp } from './read-as-app.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * GeoJSON: points with a time, and lines with a time for each of their points. Also the exports of
- * Dawarich and of this service, and Overland's lists of `locations`.
+ * GeoJSON: points with a time, and lines with a time for each point. Also the exports of Dawarich
+ * and of this service, and Overland's lists of `locations`.
  */
 export const geoJsonFormat: Format = {
   name: 'geojson',
@@ -94,7 +94,7 @@ function timesOf(properties: Fields): unknown {
   return coordTimes ?? objectIn(coordinateProperties)?.['times'] ?? times
 }
 
-/** Several places of one time are no track. */
+/** Several positions with the same time are not a track. */
 function severalPoints(places: readonly unknown[], properties: Fields, place: number): FileItem[] {
   if (listIn(timesOf(properties)).length > 0) {
     return line(places, timesOf(properties), properties, place)
@@ -115,7 +115,7 @@ function line(coordinates: unknown, times: unknown, properties: Fields, place: n
   })
 }
 
-/** The Recorder's features: their name is the tid, their address that of a map. */
+/** The Recorder's features: their name is the tid, their address comes from a map. */
 function owntracksFields(coordinates: unknown, properties: Fields): Fields {
   const [lon, lat, alt] = listIn(coordinates)
   const { name, address, ...fields } = properties
@@ -131,7 +131,7 @@ function pointAt(coordinates: unknown, properties: Fields): FilePoint {
   return { ...point, attributes: { ...attributes, charging } }
 }
 
-/** Dawarich's names that are no attributes. */
+/** Dawarich's fields that are not attributes. */
 const USED_BY_DAWARICH = new Set([
   ...USED,
   ...['battery_status', 'time_long', 'topic', 'ping', 'city', 'country'],

@@ -54,8 +54,8 @@ function itemsOf({ number: place, value }: Element): FileItem[] {
 }
 
 /**
- * The positions of a segment of Google's Timeline: the points of a path, the ends of an activity, and a
- * visit's place at its begin and end.
+ * The positions of a segment of Google's Timeline: the points of a path, the ends of an activity,
+ * and a visit's location at its start and end.
  */
 function segmentPoints(segment: Fields, place: number): FileItem[] {
   const { startTime, endTime, timelinePath } = segment
@@ -112,7 +112,7 @@ function timelinePoint(
   return { kind: 'point', place, point }
 }
 
-/** The measurements of a raw signal, and what else it says. */
+/** The measurements and other contents of a raw signal. */
 function signalDetails(position: Fields): {
   measured: SentMeasurements
   attributes: SentAttributes
@@ -137,7 +137,7 @@ function activityIn(type: unknown): string | undefined {
   return typeof type === 'string' ? type.toLowerCase() : undefined
 }
 
-/** Android has objects, iOS texts. */
+/** Android uses objects, iOS texts. */
 function latLngIn(value: unknown): unknown {
   return objectIn(value)?.['latLng'] ?? (typeof value === 'string' ? value : undefined)
 }
@@ -197,8 +197,8 @@ function attributesIn(location: Readonly<Record<string, unknown>>): SentAttribut
 }
 
 /**
- * Degrees from ten-millionths. Divided, because multiplying by 1e-7 gives other last digits. Some of Google's numbers
- * beyond 180 degrees have overflowed 32 bits.
+ * Degrees from ten-millionths. Divided, because multiplying by 1e-7 gives different last digits.
+ * Some of Google's numbers beyond 180 degrees have overflowed 32 bits.
  */
 function degrees(e7: unknown): unknown {
   const number = numberIn(e7)

@@ -5,18 +5,21 @@ import { localName, xmlReader } from './xml-reader.ts'
 /** The creator of our own GPX export, which has attributes in `gps:attributes`. */
 export const OUR_CREATOR = 'gps-position-ingestion'
 
-/** A track point as the file has it. */
+/** A track point from the file. */
 export type GpxPoint = {
   readonly line: number
   readonly latitude: string | undefined
   readonly longitude: string | undefined
   /** The name of its track. */
   readonly track: string | undefined
-  /** The texts of its own elements, by name. */
+  /** The texts of its GPX elements, by name. */
   readonly own: ReadonlyMap<string, string>
-  /** The texts of elements of other namespaces, by name without prefix; the first of a name counts. */
+  /**
+   * The texts of elements of other namespaces, by name without prefix; the first of each name
+   * counts.
+   */
   readonly extensions: ReadonlyMap<string, string>
-  /** The attributes of our own export, which may have any name. */
+  /** The attributes in our own export, which may have any name. */
   readonly attributes: ReadonlyMap<string, unknown>
 }
 
@@ -28,13 +31,13 @@ const OTHERS = new Map<string, GpxOther['what']>([
   ['rtept', 'points of routes'],
 ])
 
-/** Reads the track points of GPX 1.0 and 1.1 from pieces of text. */
+/** Reads the track points of GPX 1.0 and 1.1 from chunks of text. */
 export function gpxPoints(): {
-  /** The program that has written the file, once the root element is read. */
+  /** The program that wrote the file, once the root element is read. */
   readonly creator: () => string | undefined
   /**
-   * The points that this piece completes, also those before damage in it.
-   * @throws {UnreadableError} if an earlier piece was damaged.
+   * The points completed by this chunk, including those before damage in it.
+   * @throws {UnreadableError} if an earlier chunk was damaged.
    */
   write(text: string): {
     readonly points: readonly GpxPoint[]
@@ -43,10 +46,10 @@ export function gpxPoints(): {
   /** The text is complete. @throws {UnreadableError} if it is not, or was damaged. */
   end(): void
 } {
-  /** The names of the elements that are open, with prefix. */
+  /** The names of the open elements, with prefix. */
   const path: string[] = []
   const reader = xmlReader(path, { open, close })
-  /** How many of them are around the children of the point. */
+  /** The number of open elements around the point's children. */
   let depth = Infinity
   let points: GpxPoint[] = []
   let others: GpxOther[] = []
@@ -103,7 +106,7 @@ export function gpxPoints(): {
     if (path.length === depth && isOurs(name) && !isForeign) own.set(local, text)
     else {
       const around = path[depth] ?? name
-      // The text of a link is none of the point's.
+      // The text of a link does not belong to the point.
       if (isOurs(around) && localName(around) !== 'extensions') return
       if (!extensions.has(local)) extensions.set(local, text)
     }
@@ -127,7 +130,10 @@ type OpenPoint = GpxPoint & {
   readonly attributes: Map<string, unknown>
 }
 
-/** A value as our export wrote it. Earlier exports say no type: it is that of the text. */
+/**
+ * A value as written by our export. Earlier exports do not state the type: it is inferred from the
+ * text.
+ */
 function exportedText(content: string, type: string | undefined, name = ''): unknown {
   if (type === 'text') return content
   return type === undefined ? typedText(name, content) : jsonIn(content)

@@ -4,7 +4,7 @@ import { UnreadableError, type Text } from './format.ts'
 export type Element = {
   readonly number: number
   readonly value: unknown
-  /** The name of a member that is in no list. */
+  /** The name of a member that is not in a list. */
   readonly name?: string
 }
 
@@ -44,8 +44,8 @@ export async function* jsonElements(
 }
 
 /**
- * The parser takes a U+FEFF within a text for a byte order mark and drops it. Meanwhile the escape of a lone
- * surrogate takes its place: no text has one that is valid.
+ * The parser treats a U+FEFF within a text as a byte order mark and drops it. So it is temporarily
+ * replaced with the escape of a lone surrogate, which no valid text contains.
  */
 const MARK = '\ufeff'
 const STAND_IN = '\\udfff'
@@ -57,7 +57,7 @@ function withMarks(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), revive) as unknown
 }
 
-/** The elements of a value that should be a list; none of any other. */
+/** The elements of a value that should be a list; none of any other value. */
 export function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : []
 }

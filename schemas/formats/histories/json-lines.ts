@@ -4,7 +4,10 @@ import { type Format, type FileItem, firstLines, LINES, linesOf, type Line } fro
 import { featureItems } from './geo-json.ts'
 import { namePosition } from './named-fields.ts'
 
-/** A position as JSON on each line: a report, a record of our own export, a feature of GeoJSON, or OwnTracks' message. */
+/**
+ * A position as JSON on each line: a report, a record of our own export, a GeoJSON feature, or an
+ * OwnTracks message.
+ */
 export const ndjsonFormat: Format = {
   name: 'ndjson',
   title: 'NDJSON of this service and others',

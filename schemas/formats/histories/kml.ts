@@ -40,7 +40,7 @@ type Feature = {
   /** Longitude, latitude and perhaps altitude. */
   readonly places: string[]
   readonly headings: string[]
-  /** The data of a place mark, or lists of those of a track's points. */
+  /** The data of a place mark, or lists of the data of a track's points. */
   readonly data: Map<string, string[]>
   /** Whether altitudes are above sea level; otherwise a 0 says nothing. */
   isAbsolute: boolean
@@ -48,7 +48,7 @@ type Feature = {
 }
 
 function featureReader(path: string[]) {
-  /** Those that are open: a track may be in a place mark. */
+  /** The open features: a track may be in a place mark. */
   const open: Feature[] = []
   let complete: Feature[] = []
   let data: string | undefined
@@ -84,7 +84,7 @@ function featureReader(path: string[]) {
     }
   }
 
-  /** Not of the camera that looks at it. */
+  /** Not the camera's point of view. */
   function isOfPlacemark(): boolean {
     const [mark, stamp] = path.slice(-2).map(localName)
     return mark === 'Placemark' && stamp === 'TimeStamp'
@@ -92,13 +92,16 @@ function featureReader(path: string[]) {
 
   return {
     ...reader,
-    /** The features that are complete. */
+    /** The completed features. */
     take(): readonly Feature[] {
       const taken = complete
       complete = []
       return taken
     },
-    /** What is complete of a damaged text: of a track that has not ended, the places whose time is known. */
+    /**
+     * What is complete of a damaged text: of an unfinished track, the positions whose time is
+     * known.
+     */
     cut(): readonly Feature[] {
       const tracks = open.filter(({ kind }) => kind === 'Track')
       return [

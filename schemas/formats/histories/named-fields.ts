@@ -16,7 +16,7 @@ import type { FilePoint } from './format.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The names that programs give to the fields of a position; of several, the first counts. */
+/** The names that programs use for the fields of a position; of several, the first counts. */
 export const FIELD_NAMES = {
   deviceId: ['deviceId', 'device_id', 'tracker_id'],
   latitude: ['latitude', 'lat'],
@@ -31,8 +31,8 @@ export const FIELD_NAMES = {
 } as const
 
 /**
- * A point from fields of any of the usual names; all others that are scalars are attributes.
- * @param areTexts whether texts mean the values that they write, as in CSV.
+ * A point from fields with any of the usual names; all other scalar fields are attributes.
+ * @param areTexts whether texts stand for the values they spell, as in CSV.
  */
 export function namedPoint(
   fields: Fields,
@@ -71,12 +71,12 @@ export function namedPoint(
   return { ...point, attributes, ...(misspelt.length > 0 && { misspelt }) }
 }
 
-/** GeoPulse has km/h and percent. */
+/** GeoPulse uses km/h and percent. */
 function isOfGeoPulse(fields: Fields): boolean {
   return 'velocity' in fields && ('source_type' in fields || 'sourceType' in fields)
 }
 
-/** Of percent, 1 is one. Dawarich alone has trackers. */
+/** In percent, 1 means 1 %. Only Dawarich has trackers. */
 function hasPercent(fields: Fields): boolean {
   return isOfGeoPulse(fields) || 'tracker_id' in fields
 }
@@ -84,7 +84,7 @@ function hasPercent(fields: Fields): boolean {
 /** A time of day, whose date is in another field. */
 const TIME_OF_DAY = /^\d\d?:\d\d|^\d{6}(?:\.\d+)?$/
 
-/** Only days come first in dates with dots. */
+/** In dates with dots the day always comes first. */
 const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})(?= )/
 
 function timeOf(fields: Fields): unknown {
@@ -100,20 +100,23 @@ function dateAndTime(fields: Fields): unknown {
   return `${date} ${time.replace(/^(?=\d:)/, '0')}`
 }
 
-/** Whether fields of these names are a position: a place and a time. */
+/** Whether fields with these names form a position: coordinates and a time. */
 export function namePosition(names: readonly string[]): boolean {
   return ([FIELD_NAMES.latitude, FIELD_NAMES.longitude, FIELD_NAMES.timestamp] as const).every(
     (aliases) => aliases.some((name) => names.includes(name)),
   )
 }
 
-/** Names that are nearly ours, in fields that are named as in our own reports. */
+/** Names nearly matching ours, among fields named as in our own reports. */
 function misspeltIn(fields: Fields): readonly string[] {
   if (!['latitude', 'longitude', 'timestamp'].every((name) => name in fields)) return []
   return misspeltFields([fields]).filter((name) => !USED.has(name))
 }
 
-/** The usual spelling of the name of a column, which may be in any case; `Fuel level` can be no attribute's name. */
+/**
+ * The normal form of a column name, which may be in any case; `Fuel level` cannot be an attribute
+ * name.
+ */
 export function usualName(name: string): string {
   const trimmed = name.trim()
   const usual = USUAL.get(trimmed.toLowerCase().replace(OF_TIME, ''))
@@ -131,7 +134,7 @@ function first(fields: Fields, names: readonly string[]): unknown {
   return undefined
 }
 
-/** Names of no attributes: those above, and what GPSLogger derives from others. */
+/** Names that are not attributes: those above, and those GPSLogger derives from others. */
 export const USED: ReadonlySet<string> = new Set([
   ...Object.values(FIELD_NAMES).flat(),
   ...['timestamp_ms', 'starttimestamp_ms', 'time_offset', 'recordId', 'receivedAt', 'imported'],

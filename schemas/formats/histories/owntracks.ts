@@ -11,7 +11,7 @@ import {
 } from './format.ts'
 import { jsonElements } from './json-elements.ts'
 
-/** The time of receipt, the rest of the topic, and the JSON that the app has published. */
+/** The time of receipt, the rest of the topic, and the JSON published by the app. */
 const LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s+\S.*?\s(\{.*)$/
 
 /**
@@ -39,7 +39,7 @@ function recordedItems({ number: place, text }: Line, deviceId: string | undefin
   return [{ kind: 'broken', place, message }]
 }
 
-/** `user/device`, as in the topic, of a file where the Recorder keeps it. */
+/** `user/device`, as in the topic, from the path of a file where the Recorder stores it. */
 function deviceOfPath(path: string | undefined): string | undefined {
   if (path === undefined) return undefined
   const [folder, user, device] = path.split('/').slice(-4)
@@ -47,8 +47,8 @@ function deviceOfPath(path: string | undefined): string | undefined {
 }
 
 /**
- * What the Recorder exports: `{"count":…,"locations":[…]}` from its ocat, `{"count":…,"data":[…]}` from its API, and
- * lists of messages.
+ * The Recorder's exports: `{"count":…,"locations":[…]}` from its ocat, `{"count":…,"data":[…]}`
+ * from its API, and lists of messages.
  */
 export const owntracksJson: Format = {
   name: 'owntracks-json',

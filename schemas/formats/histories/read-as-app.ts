@@ -2,7 +2,7 @@ import type { AppItem, AppRequest } from '../senders/app-request.ts'
 import { NO_FIELDS } from '../senders/fields.ts'
 import type { FileItem } from './format.ts'
 
-/** Reads an entry as the request of an app, so that it means the same whichever way it comes. */
+/** Reads an entry as an app's request, so that it means the same in a file and in a request. */
 export function readAsApp(
   read: (request: AppRequest) => readonly AppItem[],
   body: string,

@@ -11,7 +11,7 @@ import { traccarCsv, traccarJson } from './traccar.ts'
 import { describeUnreadText } from './unread.ts'
 import { UnreadableError, type Format, type FileItem, type Text } from './format.ts'
 
-/** Where several recognise a text, the first counts. */
+/** If several recognise a text, the first counts. */
 export const FORMATS: readonly Format[] = [
   ...[
     gpxFormat,
@@ -27,7 +27,7 @@ export const FORMATS: readonly Format[] = [
   ...[traccarJson, traccarCsv, ndjsonFormat, geoJsonFormat, csvFormat],
 ]
 
-/** The number of characters by which a format is recognised. */
+/** The number of characters used to recognise a format. */
 const HEAD = 64 * 1024
 
 export type ReadOptions = {
@@ -37,9 +37,9 @@ export type ReadOptions = {
 }
 
 /**
- * Reads a text in the format given or recognised.
- * @throws {UnreadableError} if it has no format that is known, or is not readable to its end. Then the error says how
- * much was left out, as far as that can be counted.
+ * Reads a text in the given or recognised format.
+ * @throws {UnreadableError} if its format is unknown, or it is not readable to its end. Then the
+ * error says how much was left out, as far as that can be counted.
  */
 export async function readPoints(
   text: Text,
@@ -84,7 +84,10 @@ function unknownFormat(head: string): string {
   )
 }
 
-/** Reads the items of a text. If it is damaged, the error says how much is left out, where that can be counted. */
+/**
+ * Reads the items of a text. If it is damaged, the error says how much is left out, if that can be
+ * counted.
+ */
 async function* itemsAndLeftOut(
   format: Format,
   text: Text,
@@ -132,7 +135,7 @@ async function* itemsAndLeftOut(
     }
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error
-    // Nobody knows what is in a rest that is no text.
+    // The contents of a rest that is not text are unknown.
     while (isText && (await nextOrEnd()).done !== true);
     if (!isText) {
       const place = lastPlace === 0 ? '' : `, after ${format.places} ${lastPlace}`
@@ -147,7 +150,7 @@ async function* itemsAndLeftOut(
   }
 }
 
-/** Counts how often a text occurs in pieces of a longer one. */
+/** Counts how often a text occurs in chunks of a longer one. */
 function occurrences(sought: string): { add(piece: string): void; count: () => number } {
   let count = 0
   let before = ''

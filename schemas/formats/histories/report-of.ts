@@ -5,7 +5,9 @@ import { typedAttributes } from '../typed-attributes.ts'
 import { numberIn, shownValue } from '../values.ts'
 import type { FilePoint } from './format.ts'
 
-/** A report that nobody has judged yet: in place of a faulty value it has a short text, which is just as faulty. */
+/**
+ * A report not yet validated: a faulty value is replaced with a short text that is equally faulty.
+ */
 export type UnjudgedReport = Pick<OptionalFields, 'attributes'> & {
   readonly deviceId: string
   readonly latitude: unknown
@@ -39,7 +41,7 @@ export function reportOf(
 /** Characters; longer than any valid id, and short enough for a request. */
 const LONG_ID = 1000
 
-/** The greatest time that has a date, in milliseconds. */
+/** The latest time that has a date, in milliseconds. */
 const LAST_DATE = 8.64e15
 
 function isDate(time: number | undefined): time is number {

@@ -4,7 +4,9 @@ import { measurementsIn, timeIn } from '../values.ts'
 import type { FileItem, Format } from './format.ts'
 import { localName, xmlReader } from './xml-reader.ts'
 
-/** The track points of watches and trainers, as Garmin Connect, Strava, Polar and Zwift export them. */
+/**
+ * The track points of watches and trainers, as exported by Garmin Connect, Strava, Polar and Zwift.
+ */
 export const tcxFormat: Format = {
   name: 'tcx',
   title: 'TCX',
@@ -66,7 +68,7 @@ function itemOf(
   return { kind: 'point', place, point }
 }
 
-/** The names that FIT has for the same. */
+/** FIT's names for the same values. */
 const NAMES = new Map([
   ['HeartRateBpm', 'heart_rate'],
   ['Cadence', 'cadence'],

@@ -1,7 +1,7 @@
 import { UnreadableError } from './format.ts'
 import { describeUnreadBytes } from './unread.ts'
 
-/** The number of bytes that name an encoding. */
+/** The number of bytes that determine an encoding. */
 export const ENCODING_BYTES = 1024
 
 const MARKS = [
@@ -11,13 +11,13 @@ const MARKS = [
 ] as const
 const XML_DECLARATION = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
 
-/** Of files that are no text: each character is a byte. */
+/** For files that are not text: each character is a byte. */
 const BYTES = 'bytes'
 const FIT = /^[^]{8}\.FIT/
 
 /**
- * The encoding of a text by its first bytes: that of the byte order mark, or of UTF-16 without one, or that which an
- * XML declaration names, otherwise UTF-8.
+ * The encoding of a text by its first bytes: from the byte order mark, UTF-16 without one, or an
+ * XML declaration, otherwise UTF-8.
  * @throws {UnreadableError} if the encoding is unknown, or the file is known to be something else.
  */
 export function encodingOf(begin: Uint8Array): string {
@@ -49,14 +49,14 @@ export function decodeText(bytes: Uint8Array): string {
   return text
 }
 
-/** Decodes the pieces of a text; a fault comes with the text before it. */
+/** Decodes a text chunk by chunk; the text before a fault is returned first. */
 export function textDecoder(encoding: string): {
   decode(chunk: Uint8Array): { readonly text: string; readonly fault?: UnreadableError }
   end(): { readonly fault?: UnreadableError }
 } {
   if (encoding === BYTES) return { decode: (chunk) => ({ text: latin1(chunk) }), end: () => ({}) }
   const strict = new TextDecoder(encoding, { fatal: true })
-  // Only this one gives the text before a fault.
+  // Only this decoder returns the text before a fault.
   const lenient = new TextDecoder(encoding)
 
   function decode(chunk: Uint8Array, stream: boolean) {

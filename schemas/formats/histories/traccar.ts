@@ -6,7 +6,7 @@ import { LINES, type FileItem, type Format } from './format.ts'
 import { jsonElements } from './json-elements.ts'
 import { readAsApp } from './read-as-app.ts'
 
-/** All columns but these are attributes. */
+/** All other columns are attributes. */
 const POSITION = [
   ...[
     'id',

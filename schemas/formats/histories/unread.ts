@@ -5,7 +5,7 @@ const NOT_GZIP = `it is an archive, compressed with something other than gzip: $
 const NO_DATA = 'it is a document or an image, not data: export GPX or CSV instead'
 const SAVE_AS_CSV = 'save it as CSV, and import that; Traccar exports CSV and JSON too'
 
-/** What files of other kinds are, by their first bytes as Latin-1 and what is among them, and what to do with them. */
+/** Other kinds of files, by their first bytes as Latin-1 and what they contain, with the remedy. */
 const BYTES: readonly (readonly [begin: string, among: RegExp, advice: string])[] = [
   [
     'PK\x03\x04',
@@ -34,7 +34,7 @@ const BYTES: readonly (readonly [begin: string, among: RegExp, advice: string])[
   ['\xff\xd8\xff', /^/, NO_DATA],
 ]
 
-/** The same of texts, by their begin. */
+/** The same for texts, by their beginning. */
 const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^[$!](?:G[ABILNPQ]|BD|QZ|PG)[A-Z]{2,4},/m, convert('NMEA 0183', 'nmea')],
   [/^A[A-Z]{3}[^\n]*\n(?:.*\n)*?H[FOP]DTE/, convert('the IGC log of a flight', 'igc')],
@@ -52,12 +52,12 @@ const TEXTS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** What is not read by its first bytes, and what to do instead. */
+/** The kind of an unsupported file, by its first bytes, and the remedy. */
 export function describeUnreadBytes(begin: string): string | undefined {
   return BYTES.find(([sign, among]) => begin.startsWith(sign) && among.test(begin))?.[2]
 }
 
-/** What is not read by the begin of its text, and what to do instead. */
+/** The kind of an unsupported file, by the beginning of its text, and the remedy. */
 export function describeUnreadText(begin: string): string | undefined {
   return TEXTS.find(([kind]) => kind.test(begin))?.[1]
 }

@@ -9,7 +9,7 @@ type Handlers = {
 }
 
 /**
- * Reads XML from pieces of text.
+ * Reads XML from chunks of text.
  * @param path the names of the open elements, with prefix, which the reader keeps up to date.
  */
 export function xmlReader(path: string[], { open, close }: Handlers) {
@@ -41,7 +41,10 @@ export function xmlReader(path: string[], { open, close }: Handlers) {
   })
 
   return {
-    /** Reads a piece, up to damage in it. @throws {UnreadableError} if an earlier piece was damaged. */
+    /**
+     * Reads a chunk, up to damage in it.
+     * @throws {UnreadableError} if an earlier chunk was damaged.
+     */
     write(text: string): void {
       if (fault !== undefined) throw fault
       try {

@@ -3,7 +3,7 @@ import type { SentPoint } from '../sent-point.ts'
 import type { Fields } from './fields.ts'
 import { isJsonObject } from '../../text/json-object.ts'
 
-/** A request of an app apart from its body, without its key. */
+/** An app's request except for its body, without its key. */
 export type AppHead = {
   readonly query: Fields
   /** The parameters of the path. */
@@ -11,11 +11,14 @@ export type AppHead = {
   readonly header: (name: string) => string
   /** The media type of the body, in lower case and without parameters. */
   readonly mediaType: string
-  /** Whether the key came as `Basic <key>:`, not encoded. */
+  /** Whether the key came as an unencoded `Basic <key>:`. */
   readonly literalBasic: boolean
 }
 
-/** The body is decompressed, valid UTF-8 (but for files in multipart), and without a byte order mark. */
+/**
+ * The body is decompressed, valid UTF-8 (except for files in multipart), and without a byte order
+ * mark.
+ */
 export type AppRequest = AppHead & { readonly body: Buffer }
 
 /** One item of a request. */
@@ -27,11 +30,11 @@ export type AppItem =
       readonly deviceId: string | undefined
       readonly battery?: number | undefined
       readonly attributes?: SentAttributes
-      /** The device has marked its position as no fix. */
+      /** The device has flagged its position as having no fix. */
       readonly isWithoutFix?: true
       /** False for a message that an app sends without its tracker. */
       readonly isOfTracker?: false
-      /** The message and JSON of the rejection if nothing is known of the device. */
+      /** The message and JSON of the rejection if nothing is known about the device. */
       readonly ifUnknown?: { readonly message: string; readonly sent: unknown }
     }
   /** Anything else. */
@@ -42,10 +45,10 @@ export type AppItem =
       readonly sent: unknown
     }
 
-/** Further points of a request are refused: judging them all would delay other requests. */
+/** Further points of a request are refused: validating them all would delay other requests. */
 const MOST_POINTS = 10_000
 
-/** The points of a request to judge, and an item that refuses the others. */
+/** The points of a request to validate, and an item that refuses the rest. */
 export function boundedPoints(points: readonly unknown[]): {
   readonly points: readonly unknown[]
   readonly beyond: readonly AppItem[]

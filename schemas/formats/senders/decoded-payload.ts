@@ -12,12 +12,14 @@ const NAMES: Readonly<Record<Coordinate, readonly string[]>> = {
   latitude: ['latitude', 'lat', 'latitudeDeg', 'Latitude'],
   longitude: ['longitude', 'lon', 'lng', 'long', 'longitudeDeg', 'Longitude', 'Longitud'],
 }
-/** The same in any case, without other characters than letters, and with prefixes and units. */
+/**
+ * The same names in any case, ignoring characters other than letters, and with prefixes and units.
+ */
 const PATTERNS: Readonly<Record<Coordinate, RegExp>> = {
   latitude: /^(?:gps|position|pos|location)?lat(?:itude)?(?:deg|degrees)?$/,
   longitude: /^(?:gps|position|pos|location)?(?:lon|long|lng|longitude?)(?:deg|degrees)?$/,
 }
-/** Objects whose places are old, or not the tracker's own. */
+/** Objects whose positions are old, or not the tracker's own. */
 const ELSEWHERE = /^(?:cached|last|previous|history|geofence)/i
 const SETTINGS = /^(?:cached|last|previous|history)|conf|setting|threshold/i
 
@@ -26,18 +28,18 @@ export type DecodedPosition = {
   readonly latitude: unknown
   readonly longitude: unknown
   readonly measured: SentMeasurements
-  /** When it was true, if the payload has that; as sent. */
+  /** Its timestamp as sent, if the payload has one. */
   readonly sentTime?: unknown
-  /** It is an earlier one, which the tracker has kept. */
+  /** It is an earlier position that the tracker has stored. */
   readonly isStored?: true
   readonly attributes?: SentAttributes
 }
 
 /** The content of a decoded payload. */
 export type DecodedPayload = {
-  /** Usually one. Several if the tracker sends positions that it has kept. */
+  /** Usually one. Several if the tracker sends stored positions. */
   readonly positions: readonly DecodedPosition[]
-  /** Whether the tracker marks its position as no fix. */
+  /** Whether the tracker flags its position as having no fix. */
   readonly isWithoutFix: boolean
   /** The battery level in percent. */
   readonly battery: unknown
@@ -45,8 +47,8 @@ export type DecodedPayload = {
 }
 
 /**
- * Reads a payload as decoders of trackers write it.
- * @param found the position that the network server knows, which counts if the payload has none.
+ * Reads a payload as written by trackers' decoders.
+ * @param found the position known to the network server, which counts if the payload has none.
  */
 export function decodedPayload(payload: unknown, found?: DecodedPosition): DecodedPayload {
   const fields = objectIn(payload) ?? {}
@@ -72,7 +74,7 @@ export function decodedPayload(payload: unknown, found?: DecodedPosition): Decod
 
 const TIMES = ['timestamp', 'time', 'ts', 'datetime', 'dateTime', 'gpsTime', 'fixTime']
 
-/** The places of lists such as Milesight's `history` that have times of their own. */
+/** The positions in lists such as Milesight's `history`, which have their own times. */
 function storedIn(fields: Fields): DecodedPosition[] {
   const lists = [fields, ...innerObjects(fields)]
     .flatMap((one) => Object.entries(one))
@@ -98,12 +100,12 @@ function dateAndTime({ Date: date, Time: time }: Fields): { readonly sentTime?: 
   return { sentTime: `${year}-${month}-${day}T${clock.join(':')}Z` }
 }
 
-/** The position of a place that a server has found: `{latitude, longitude, …}`. */
+/** The position found by a server: `{latitude, longitude, …}`. */
 export function positionIn(place: unknown): DecodedPosition | undefined {
   return placeIn(objectIn(place))
 }
 
-/** The position of a payload, on its top level or one below, and the fields beside it. */
+/** The position in a payload, at its top level or one below, and the fields beside it. */
 function placedFields(
   fields: Fields,
 ): { readonly position: DecodedPosition; readonly fields: Fields } | undefined {
@@ -123,7 +125,7 @@ function innerObjects(fields: Fields, besides = ELSEWHERE): Fields[] {
     .filter((inner) => inner !== undefined)
 }
 
-/** Abeeway's newer decoders have it one level further down. */
+/** Abeeway's newer decoders put it one level further down. */
 function abeewaysFix(fields: Fields): Fields | undefined {
   return objectIn(objectIn(fields['position'])?.['gnssFix'])
 }
@@ -136,7 +138,7 @@ function placeIn(fields: Fields | undefined): DecodedPosition | undefined {
   return { latitude, longitude, measured: measuredIn(fields), ...dateAndTime(fields) }
 }
 
-/** The value of the first name with a number within range. */
+/** The value of the first name with a number in range. */
 function coordinateIn(fields: Fields, coordinate: Coordinate): unknown {
   const exact = NAMES[coordinate].find((name) => isCoordinate(fields[name], coordinate))
   const name =
@@ -179,7 +181,7 @@ function ofFrame({
   return { latitude, longitude, measured, sentTime: time, attributes }
 }
 
-/** The battery level, if its name says percent: a plain `battery` is as often volts. */
+/** The battery level, if its name says percent: a plain `battery` is often in volts. */
 function batteryIn(fields: Fields): unknown {
   for (const inner of [fields, ...innerObjects(fields)]) {
     const name = Object.keys(inner).find((name) => BATTERY_PERCENT.test(lettersOf(name)))
@@ -201,7 +203,7 @@ const USED: ReadonlySet<string> = new Set([
   ...['speedKmph', 'speed_kmh'],
 ])
 
-/** A text such as Dragino's `LON: "ON"` is none. */
+/** A text such as Dragino's `LON: "ON"` is not a coordinate. */
 function isPartOfPosition(name: string, fields: Fields): boolean {
   const letters = lettersOf(name)
   if (BATTERY_PERCENT.test(letters)) return true
@@ -209,7 +211,7 @@ function isPartOfPosition(name: string, fields: Fields): boolean {
   return isNamed && numberIn(fields[name]) !== undefined
 }
 
-/** The signal at the gateway that received an uplink best. */
+/** The signal at the gateway with the best reception of an uplink. */
 export function signalAt(gateways: unknown): SentAttributes {
   const [best] = (Array.isArray(gateways) ? gateways : [])
     .map((gateway) => objectIn(gateway) ?? {})

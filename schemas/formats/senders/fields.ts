@@ -16,7 +16,7 @@ export function fieldsIn(text: string): Fields {
     let equals = text.indexOf('=', from)
     if (equals === -1 || equals > to) equals = to
     const name = decoded(text.slice(from, equals))
-    // `constructor` and others are there before they are sent; `__proto__` cannot be set to a text.
+    // `constructor` and others exist before they are sent; `__proto__` cannot be set to a text.
     if (fields[name] === undefined || !Object.hasOwn(fields, name)) {
       fields[name] = decoded(text.slice(equals + 1, to))
     }
@@ -26,8 +26,8 @@ export function fieldsIn(text: string): Fields {
 }
 
 /**
- * Decodes percent-encoding. Bytes that are not UTF-8 give a text that is invalid everywhere: decoded
- * to U+FFFD they could be the id of another device.
+ * Decodes percent-encoding. Bytes that are not UTF-8 produce a text that is invalid everywhere:
+ * decoded to U+FFFD they could be another device's id.
  */
 export function decoded(encoded: string): string {
   if (!/[%+]/.test(encoded)) return encoded
@@ -35,7 +35,7 @@ export function decoded(encoded: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // A percent sign that begins no byte is taken literally.
+    // A percent sign that does not begin a byte is taken literally.
     const lenient = text.replace(/%(?![0-9A-Fa-f]{2})/g, '%25')
     try {
       return decodeURIComponent(lenient)

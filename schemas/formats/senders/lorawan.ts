@@ -73,17 +73,17 @@ export function readTheThingsStack(body: Buffer): readonly AppItem[] {
 /** The names of fields that the message about a payload lists. */
 const SHOWN_NAMES = 12
 
-/** An uplink of a LoRaWAN tracker, as a network server passes it on. */
+/** An uplink of a LoRaWAN tracker, as forwarded by a network server. */
 type Uplink = {
   readonly deviceId: string | undefined
-  /** The payload as the server's decoder has written it; undefined if there is no decoder. */
+  /** The payload as decoded by the server; undefined without a decoder. */
   readonly payload: unknown
   /** Whether it has a payload at all, decoded or not. */
   readonly hasPayload: boolean
   readonly gateways: unknown
-  /** The battery level in percent that the server knows. */
+  /** The battery level in percent known to the server. */
   readonly battery?: unknown
-  /** A position that the server itself has found, in the payload or from its gateways. */
+  /** A position determined by the server itself, from the payload or its gateways. */
   readonly found?: DecodedPosition | undefined
   readonly sentTime: unknown
   /** The JSON that a rejection shows. */
@@ -102,7 +102,7 @@ function itemsOfUplink(uplink: Uplink): readonly AppItem[] {
   const positions = decoded.positions.map(({ isStored, ...position }): AppItem => {
     const sentTime = isStored ? position.sentTime : timeOf(position, uplink.sentTime)
     const point = { ...position, deviceId, time: timeIn(sentTime), sentTime, sent }
-    // What the tracker measures now says nothing of when it was at a stored position.
+    // The tracker's current measurements do not belong to a stored position.
     if (isStored) return { kind: 'point', ...point }
     const measured = { ...common, ...position.measured }
     return {

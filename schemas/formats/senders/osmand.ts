@@ -16,7 +16,7 @@ import {
 /**
  * OsmAnd and Traccar Client, which changed its format twice and keeps the URL: one reader for the
  * query, the form (https://www.traccar.org/osmand/) and the JSON.
- * @param named the device, if the request names it outside of body and query.
+ * @param named the device, if the request names it outside body and query.
  */
 export function readOsmand(
   request: AppRequest,
@@ -77,7 +77,7 @@ const USED: ReadonlySet<string> = new Set([
   ...['speed', 'speedUnit', 'bearing', 'heading', 'batt'],
 ])
 
-/** The message about a place under names of another format: without it the place would vanish. */
+/** The message about coordinates under another format's names: otherwise they would vanish. */
 export function misnamedPlace(fields: Readonly<Record<string, unknown>>): string | undefined {
   const name = MISNAMED.find((one) => isSent(fields[one]))
   return name && `lat and lon are missing: ${name} is not a name of theirs`
@@ -92,7 +92,7 @@ function coordinatesIn({ lat, lon, location }: Fields): (string | undefined)[] {
   return comma === -1 ? [location] : [location.slice(0, comma), location.slice(comma + 1)]
 }
 
-/** NaN for an unknown unit, so that no speed is taken. */
+/** NaN for an unknown unit, so that no speed is stored. */
 function speedFactor(unit: string | undefined): number {
   if (!isSent(unit)) return METRES_PER_SECOND.kn
   const known = Object.entries(METRES_PER_SECOND).find(([name]) => name === unit)
@@ -101,7 +101,7 @@ function speedFactor(unit: string | undefined): number {
 
 /**
  * The JSON of Traccar Client 9. The coordinates are in `coords`, or flat beside the time.
- * @param named the device, if the request names it outside of the body.
+ * @param named the device, if the request names it outside the body.
  */
 function readTraccarJson(
   body: Buffer,

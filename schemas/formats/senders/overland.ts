@@ -15,7 +15,7 @@ import {
 
 /**
  * Overland's batches of GeoJSON features (https://github.com/aaronpk/Overland-iOS#api).
- * @param named the device, if the request names it outside of the body.
+ * @param named the device, if the request names it outside the body.
  */
 export function readOverland(
   body: AppRequest['body'],
@@ -73,7 +73,10 @@ function heartbeat(deviceId: string | undefined, properties: Properties): AppIte
 type Properties = Readonly<Record<string, unknown>>
 const NOTHING: Properties = {}
 
-/** Undefined if it is not a point: an 'action' without a geometry reports something that the app did. */
+/**
+ * Undefined if it is not a point: an 'action' without a geometry reports something that the app
+ * did.
+ */
 function pointOf(
   feature: Properties,
   { properties, deviceId }: { properties: Properties; deviceId: string | undefined },
@@ -99,8 +102,8 @@ function pointOf(
 }
 
 /**
- * Overland has a fraction. GPSLogger and Home Assistant, which send batches for Dawarich, have whole percent, of
- * which 1 would be full; they write Overland's `deferred` with two f.
+ * Overland sends a fraction. GPSLogger and Home Assistant, which send batches for Dawarich, use
+ * whole percent, of which 1 would mean full; they spell Overland's `deferred` with two f.
  */
 function measureLevel(to: SentMeasurements, properties: Properties): void {
   const level = properties['battery_level']
@@ -129,7 +132,7 @@ function attributesIn(properties: Properties): SentAttributes {
   }
 }
 
-/** Names of the protocol itself. */
+/** The protocol's reserved names. */
 const USED: ReadonlySet<string> = new Set([
   ...['timestamp', 'altitude', 'speed', 'course', 'horizontal_accuracy', 'vertical_accuracy'],
   ...['altitude_accuracy', 'course_accuracy', 'speed_accuracy', 'battery_level', 'battery_state'],

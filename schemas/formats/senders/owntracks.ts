@@ -7,7 +7,7 @@ import { timeIn, METRES_PER_SECOND, isSent, measurementsIn, numberIn, textIn } f
 const OVERLAND_EPOCH = Date.UTC(2001, 0, 1)
 /** The last parts of topics whose messages are not locations. */
 const SUBTOPICS = /^(?:event|waypoints?|status|step|beacon|dump|cmd)$/
-/** Messages of the app or its broker that say nothing of where the phone is. */
+/** Messages of the app or its broker that do not locate the phone. */
 const OF_THE_APP = new Set(['status', 'card', 'lwt', 'waypoint', 'waypoints', 'cmd'])
 const ENCRYPTED = 'the payload is encrypted: switch encryption off in the app'
 
@@ -16,13 +16,13 @@ type Message = Readonly<Record<string, unknown>>
 type Options = {
   /** From Dawarich's clients: fields may be in the query, and speeds without a topic are in m/s. */
   readonly dawarich?: boolean
-  /** The device, if the request names it outside of the body. */
+  /** The device, if the request names it outside the body. */
   readonly named?: string | undefined
 }
 
 /**
  * OwnTracks in HTTP mode (https://owntracks.org/booklet/tech/json/), and Overland in its OwnTracks
- * mode, which is recognised by its key: `Authorization: Basic <key>:`, not encoded.
+ * mode, which is recognised by its unencoded key: `Authorization: Basic <key>:`.
  */
 export function readOwntracks(request: AppRequest, options: Options = {}): readonly AppItem[] {
   const queryFields = options.dawarich === true ? request.query : NO_FIELDS
@@ -83,7 +83,7 @@ const CONNECTIONS = new Map<unknown, string>([
   ['m', 'mobile'],
   ['o', 'offline'],
 ])
-/** By the battery's state; 0 is unknown. */
+/** According to the battery's state; 0 is unknown. */
 const CHARGING = new Map<unknown, boolean>([
   [1, false],
   [2, true],
@@ -103,7 +103,7 @@ function attributesIn(message: Message): SentAttributes {
   }
 }
 
-/** Names of the protocol itself and of the Recorder, among them photos and names of regions. */
+/** Names reserved by the protocol and the Recorder, including photos and names of regions. */
 const USED: ReadonlySet<string> = new Set([
   ...['lat', 'lon', 'acc', 'alt', 'vac', 'vel', 'cog', 'batt', 'bs', 'conn', 'p', 't', 'tst'],
   ...['tid', 'u', 'd', 'topic', 'created_at', 'source', 'randomId', 'image', 'imagename', 'face'],

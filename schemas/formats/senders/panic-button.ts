@@ -15,7 +15,7 @@ const INNER_BUTTON = /^(?:sos|panic)(?:_?(?:alarm|button|flag|mode|pressed|statu
 const EVENTS = ['eventType', 'notificationType']
 const STARTED = /^SOS(?:_MODE)?_(?:START|ON)$/
 
-/** Whether a decoded payload says that the panic button was pressed, on its top level or one below. */
+/** Whether a decoded payload reports a pressed panic button, at its top level or one below. */
 export function isPanic(fields: Fields, inner: readonly Fields[]): boolean {
   return isPressed(fields, BUTTON) || inner.some((one) => isPressed(one, INNER_BUTTON))
 }
@@ -27,7 +27,7 @@ function isPressed(fields: Fields, button: RegExp): boolean {
   )
 }
 
-/** The attributes with the alarm `sos`, in addition to one that they have. */
+/** The attributes with the alarm `sos`, in addition to an existing alarm. */
 export function withSos(attributes: SentAttributes): SentAttributes {
   const alarm = attributes['alarm'] as AttributeValue | undefined
   const names = alarmNames(saysYes(alarm) ? undefined : alarm)

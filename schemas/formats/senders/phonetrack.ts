@@ -25,8 +25,8 @@ type Sent = Readonly<Record<string, unknown>>
 type Named = { readonly named: string | undefined }
 
 /**
- * The logging URLs of Nextcloud's PhoneTrack, with the key in place of the session's token, so that
- * a phone that reports there only needs another host. The last part of the path names the device.
+ * The logging URLs of Nextcloud's PhoneTrack, with the key instead of the session's token, so that
+ * a phone reporting there only needs another host. The last part of the path names the device.
  */
 export function readPhonetrack(request: AppRequest): readonly AppItem[] {
   return (READERS.get(request.parameters['app'] ?? '') ?? readAny)(request, named(request))
@@ -60,7 +60,7 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppI
     const message = misnamedPlace(fields)
     if (message !== undefined) return [{ kind: 'malformed', deviceId, message, sent: fields }]
     const seen = { kind: 'seen', deviceId, battery: measured.battery } as const
-    // μlogger signs in: that is no reading.
+    // μlogger signs in: that is not a reading.
     return [fields['action'] === 'auth' ? seen : { ...seen, attributes }]
   }
   const timestamp = firstOf(fields, TIMES)
@@ -203,7 +203,7 @@ function timeOf(clock: string, day: string): number {
 
 const LINE_END = '\r\n'
 const HEADERS_END = '\r\n\r\n'
-/** Headers of a part are a line or two; what is longer is the beginning of its content. */
+/** The headers of a part are a line or two; anything longer is the beginning of its content. */
 const HEADERS_BYTES = 1024
 /** A logger sends a dozen. */
 const MOST_PARTS = 100

@@ -9,7 +9,7 @@ const BATTERY = '3000'
 const EVENTS = '4200'
 const SOS_EVENT = 7
 const SOS = /^sos\b/i
-/** Our names of measurements; others are called as their type. */
+/** Our names of measurements; other measurements are named by their type. */
 const NAMES = new Map([
   ['4097', 'temperature'],
   ['4199', 'light'],
@@ -21,7 +21,7 @@ type Measurements = {
   readonly attributes: SentAttributes
 }
 
-/** The measurements of one moment that have a position. */
+/** The measurements of one moment that include a position. */
 export type SensecapFrame = Measurements & {
   readonly latitude: number
   readonly longitude: number
@@ -30,8 +30,8 @@ export type SensecapFrame = Measurements & {
 }
 
 /**
- * The `messages` of SenseCAP's decoders: lists of `{measurementId, type, measurementValue, timestamp}`, one for
- * each moment. `others` are the measurements of moments without a position.
+ * The `messages` of SenseCAP's decoders: lists of `{measurementId, type, measurementValue,
+ * timestamp}`, one per moment. `others` are the measurements of moments without a position.
  */
 export function framesIn(messages: unknown): {
   readonly frames: readonly SensecapFrame[]
@@ -79,7 +79,9 @@ function frameOf(elements: readonly Readonly<Record<string, unknown>>[]) {
   return { battery, attributes, latitude, longitude, time }
 }
 
-/** Events are a list of `{id, eventName}`, or in other decoders one of them, as a number or a text. */
+/**
+ * Events are a list of `{id, eventName}`, or in other decoders a single one, as a number or a text.
+ */
 function isSos(id: string, type: unknown, value: unknown): boolean {
   if (SOS.test(textIn(type) ?? '') && saysYes(value)) return true
   return (Array.isArray(value) ? (value as unknown[]) : [value]).some((event) => {

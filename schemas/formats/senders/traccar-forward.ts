@@ -13,7 +13,9 @@ import {
   type SentMeasurements,
 } from '../values.ts'
 
-/** A Traccar server's position forwarding (`forward.type=json`), which brings all of its protocols. */
+/**
+ * A Traccar server's position forwarding (`forward.type=json`), which supports all its protocols.
+ */
 export function readTraccarForward(body: Buffer): readonly AppItem[] {
   return [itemOf(body)]
 }
@@ -38,7 +40,7 @@ function itemOf(body: Buffer): AppItem {
     return { kind: 'seen', deviceId, battery, attributes, isWithoutFix: true }
   }
   const measured: SentMeasurements = {}
-  // 0 is what Traccar has in place of an unknown accuracy.
+  // Traccar writes 0 for an unknown accuracy.
   if (numberIn(position['accuracy']) !== 0) measure(measured, 'accuracy', position['accuracy'])
   measure(measured, 'altitude', position['altitude'])
   measure(measured, 'speed', position['speed'], METRES_PER_SECOND.kn)
@@ -59,8 +61,8 @@ function itemOf(body: Buffer): AppItem {
 }
 
 /**
- * Whether Traccar forwards an old place, or none, because a message had no position. It keeps `outdated` on a
- * place that it has found by cells or Wi-Fi, which is new.
+ * Whether Traccar forwards an old position, or none, because a message had no position. It also
+ * sets `outdated` on a position found by cells or Wi-Fi, which is new.
  */
 function isWithoutFix(position: Fields): boolean {
   if (isFlag(position['valid'], false)) return true
@@ -69,7 +71,7 @@ function isWithoutFix(position: Fields): boolean {
   return isFlag(position['outdated'], true) && !isApproximate
 }
 
-/** `batteryLevel` is percent, and 1 is one of them; `hours` are milliseconds. */
+/** `batteryLevel` is in percent, where 1 means 1 %; `hours` are milliseconds. */
 function telemetryIn(sent: Fields): { battery: number | undefined; attributes: SentAttributes } {
   const measured: SentMeasurements = {}
   measure(measured, 'battery', sent['batteryLevel'], 0.01)
