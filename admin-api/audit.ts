@@ -77,7 +77,7 @@ function auditView({ id, at, actor, action, subject, details, address, requestId
 const DETAILS: JsonSchema = {
   title: 'AuditDetails',
   type: 'object',
-  description: 'The values that were set; never a secret. Of many devices, `deviceIds` names them',
+  description: 'The values that were set; never a secret. For several devices, `deviceIds` names them',
   additionalProperties: true,
 }
 
@@ -93,7 +93,7 @@ const AUDIT_ENTRY: JsonSchema = objectOf(
     action: { type: 'string', description: 'A fact in the past tense, `key.created`' },
     subject: objectOf({
       kind: { enum: AUDIT_SUBJECTS },
-      id: { type: 'string', description: 'Of `devices` the id of their account' },
+      id: { type: 'string', description: 'For `devices`, the id of their account' },
     }),
     // Code generators fail on a nullable object without properties, unless it has a name.
     details: { anyOf: [DETAILS, { type: 'null' }] },

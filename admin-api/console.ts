@@ -28,7 +28,7 @@ export function consoleRoutes({
     {
       method: 'GET',
       path: '/console',
-      summary: 'Where devices report to, and which maps are offered',
+      summary: 'The address devices report to, and the maps offered',
       needs: 'viewer',
       answer: { data: CONSOLE },
       handle: show,
@@ -67,7 +67,7 @@ export const MAPS: JsonSchema = {
         description: 'For tiles it has `{z}`, `{x}` and `{y}`; a path belongs to this API',
       },
       attribution: { type: ['string', 'null'], description: 'Plain text' },
-      maxZoom: { type: ['integer', 'null'], description: 'Null: as the map itself says' },
+      maxZoom: { type: ['integer', 'null'], description: 'Null: stated by the map itself' },
       seenBy: {
         type: ['string', 'null'],
         description:
@@ -85,7 +85,7 @@ const CONSOLE: JsonSchema = objectOf(
       description:
         'Where devices reach the ingest API: `/api/v1/gps/submit` follows. Null where it is not known: INGEST_PUBLIC_URL says it',
     },
-    loopback: { type: 'boolean', description: 'Only programs on the same machine reach it' },
+    loopback: { type: 'boolean', description: 'Only programs on the same machine can reach it' },
     consoleUrl: {
       type: ['string', 'null'],
       description:

@@ -29,7 +29,7 @@ export const FACT: JsonSchema = objectOf(
     alarm: { type: 'string', description: '`alarm.reported`: its name' },
     late: {
       type: 'boolean',
-      description: '`alarm.reported`: a newer position was known already',
+      description: '`alarm.reported`: a newer position was already known',
     },
     geofence: objectOf(
       {
@@ -56,7 +56,7 @@ export const FACT: JsonSchema = objectOf(
     ),
     value: {
       type: ['number', 'string', 'boolean'],
-      description: 'Of a rule on a field: the value that it was judged by',
+      description: 'For a rule on a field: the value that was judged',
     },
     raisedAt: { ...TIME, description: '`rule.cleared`' },
     seconds: {

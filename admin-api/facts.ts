@@ -96,7 +96,7 @@ export function factRoutes({
     route({
       method: 'GET',
       path: '/facts',
-      summary: 'Lists what happened to devices, the latest first',
+      summary: 'Lists facts about devices, latest first',
       description: DESCRIPTION,
       needs: 'viewer',
       scope: 'positions:read',

@@ -107,7 +107,7 @@ a key in one second only their number is kept: one entry without device and body
 const REJECTION: JsonSchema = objectOf(
   {
     rejectionId: { type: 'string', description: 'ULID' },
-    receivedAt: { ...TIME, description: 'When the report, or the last of those counted, came' },
+    receivedAt: { ...TIME, description: 'When the report, or the last one counted, was received' },
     keyId: { type: 'string' },
     deviceId: { type: 'string', description: 'As the report gave it' },
     error: { enum: [...REJECTION_ERRORS] },

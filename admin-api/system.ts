@@ -62,7 +62,7 @@ const SYSTEM: JsonSchema = objectOf(
     lag: objectOf(
       {
         events: { type: 'integer' },
-        seconds: { type: 'number', description: 'The age of the oldest event not yet shown' },
+        seconds: { type: 'number', description: 'The age of the oldest event not yet projected' },
       },
       {
         description:
@@ -108,7 +108,7 @@ const SYSTEM: JsonSchema = objectOf(
     ),
     retentionDays: {
       type: ['number', 'null'],
-      description: 'Records are removed so many days after their receipt; null: never',
+      description: 'Number of days after receipt until records are removed; null: never',
     },
     storage: objectOf(
       {

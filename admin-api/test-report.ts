@@ -100,7 +100,7 @@ expired, which is a 401. 10 times in 60 s.
 
 const ANSWERED: JsonSchema = objectOf(
   {
-    status: { type: 'integer', description: 'The HTTP status of the ingest API’s answer' },
+    status: { type: 'integer', description: 'The HTTP status of the ingest API’s response' },
     body: {
       title: 'IngestAnswer',
       type: 'object',

@@ -40,7 +40,7 @@ const OPERATOR: JsonSchema = objectOf(
     id: { type: 'string' },
     email: { type: 'string' },
     role: { enum: ROLES },
-    platform: { type: 'boolean', description: 'May make and suspend accounts' },
+    platform: { type: 'boolean', description: 'May create and suspend accounts' },
     mustChangePassword: MUST_CHANGE_PASSWORD,
     createdAt: TIME,
   },
@@ -52,7 +52,7 @@ const NEW_OPERATOR: JsonSchema = {
   title: 'OperatorWithPassword',
   properties: {
     ...(OPERATOR['properties'] as JsonSchema),
-    password: { type: 'string', description: 'If one was generated; shown only in this answer' },
+    password: { type: 'string', description: 'If one was generated; shown only in this response' },
   },
 }
 
@@ -154,7 +154,7 @@ export function operatorRoutes({ store, clock, turns }: AccountDependencies): Ad
       method: 'DELETE',
       path: '/operators/:id',
       summary: 'Removes an operator; the sessions end',
-      description: 'The last admin of an account and the last operator of the platform stay: 409.',
+      description: 'The last admin of an account and the last platform operator cannot be removed: 409.',
       needs: 'admin session',
       answer: {},
       errors: ['CONFLICT'],

@@ -62,7 +62,7 @@ export function activityRoute({ store, clock }: { store: Store; clock: Clock }):
   return route({
     method: 'GET',
     path: '/devices/:deviceId/activity',
-    summary: 'How many records a device has of each hour or day',
+    summary: 'Counts a device’s records by hour or day',
     description: `At most ${MOST_STEPS} steps; without a range, the last 30 days.`,
     needs: 'viewer',
     scope: 'positions:read',

@@ -101,7 +101,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     route({
       method: 'PATCH',
       path: '/devices/:deviceId',
-      summary: 'Names and labels a device, disables it, says how often it reports',
+      summary: 'Changes a device’s name, labels, expected interval and whether it is disabled',
       description: CHANGE_DESCRIPTION,
       needs: 'dispatcher',
       body: CHANGES,

@@ -112,7 +112,7 @@ export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): A
     route({
       method: 'GET',
       path: '/labels',
-      summary: 'The labels of devices, sorted, with the number of devices that have each',
+      summary: 'Lists the labels of devices, sorted, with the number of devices for each',
       needs: 'viewer',
       scope: 'devices:read',
       query: LABEL_PARAMETERS,
@@ -163,11 +163,11 @@ const LABEL_COUNT = objectOf(
 
 const LABEL_CHANGES = objectOf(
   {
-    changed: { type: 'integer', description: 'Devices whose labels are others now' },
-    refused: { type: 'integer', description: 'Devices with an error' },
+    changed: { type: 'integer', description: 'Devices whose labels have changed' },
+    refused: { type: 'integer', description: 'Number of devices with an error' },
     results: {
       type: 'array',
-      description: 'In the order of `deviceIds`: the labels that it has now, or an error',
+      description: 'In the order of `deviceIds`: the device’s current labels, or an error',
       items: objectOf(
         {
           deviceId: { type: 'string' },

@@ -212,8 +212,8 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     {
       method: 'GET',
       path: '/devices/summary',
-      summary: 'How many devices there are of each status',
-      description: 'A device that is called `summary` is found at `/devices/%73ummary`.',
+      summary: 'Counts devices by status',
+      description: 'A device with the id `summary` is at `/devices/%73ummary`.',
       needs: 'viewer',
       scope,
       answer: { data: DEVICE_SUMMARY },

@@ -89,11 +89,11 @@ export const STANDINGS = {
   inside: {
     type: 'array',
     items: IDS_IN_LISTS,
-    description: 'The geofences that it is in; their ids alone in lists',
+    description: 'The geofences that it is in; in lists only their ids',
   },
   raised: {
     type: 'array',
     items: IDS_IN_LISTS,
-    description: 'The rules that are raised for it; their ids alone in lists',
+    description: 'The rules raised for it; in lists only their ids',
   },
 }

@@ -100,7 +100,7 @@ export function feedRoutes({ feeds, ...deps }: Deps): AdminRoute[] {
     route({
       ...shared,
       path: '/feeds/facts',
-      summary: 'Facts in the order of their decision, for programs that must miss none',
+      summary: 'Facts in the order of their decision, for programs that must not miss any',
       description: DESCRIPTION,
       query: FACT_PARAMETERS,
       answer: { data: pageOf(FACT) },
@@ -109,7 +109,7 @@ export function feedRoutes({ feeds, ...deps }: Deps): AdminRoute[] {
     route({
       ...shared,
       path: '/feeds/positions',
-      summary: 'Positions in the order of the log, for programs that must miss none',
+      summary: 'Positions in the order of the log, for programs that must not miss any',
       description: DESCRIPTION,
       query: POSITION_PARAMETERS,
       answer: { data: pageOf(RECORD) },
@@ -212,7 +212,7 @@ const ERASURE = objectOf(
   },
   {
     title: 'ErasedDevice',
-    description: 'Everything about the device that came before must be deleted',
+    description: 'Everything received earlier about the device must be deleted',
   },
 )
 

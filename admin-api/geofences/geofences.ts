@@ -103,7 +103,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       handle: list,
     }),
     geofences.create({
-      summary: 'Makes a geofence',
+      summary: 'Creates a geofence',
       description: DESCRIPTION,
       bodyExample: EXAMPLE_GEOFENCE,
       errors: ['CONFLICT'],

@@ -71,7 +71,7 @@ export const SEEN_REVISION = wholeNumber({
 /** The last fields of a versioned resource. */
 export const VERSION_FIELDS = {
   revision: {
-    ...readOnly({ type: 'integer', description: 'Grows with every change' }),
+    ...readOnly({ type: 'integer', description: 'Increases with every change' }),
     changed: SEEN_REVISION,
   },
   createdAt: readOnly(TIME),

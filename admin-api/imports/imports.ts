@@ -105,7 +105,7 @@ export function importRoutes(deps: {
     {
       method: 'POST',
       path: '/imports',
-      summary: 'Begins an import of history',
+      summary: 'Starts an import of history',
       description: DESCRIPTION,
       needs: 'dispatcher session',
       answer: { status: 201, data: IMPORT },
@@ -116,7 +116,7 @@ export function importRoutes(deps: {
       method: 'POST',
       path: '/imports/:id/positions',
       summary: 'Imports up to 1000 positions',
-      description: 'Reports and answer are those of the ingest API’s `/api/v1/gps/import`.',
+      description: 'Request and response are those of the ingest API’s `/api/v1/gps/import`.',
       needs: 'dispatcher session',
       body: REPORTS,
       bodyExample: {
@@ -187,7 +187,7 @@ function acceptedIn({ status, headers, body }: IngestAnswer): object {
 }
 
 const IMPORT = objectOf(
-  { id: { type: 'string' }, expiresAt: { ...TIME, description: 'When it ends by itself' } },
+  { id: { type: 'string' }, expiresAt: { ...TIME, description: 'When it expires' } },
   { title: 'Import' },
 )
 

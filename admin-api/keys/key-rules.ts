@@ -53,11 +53,11 @@ const TIME_OR_NULL = { type: ['string', 'null'], format: 'date-time' }
 export const KEY_FIELDS = {
   id: readOnly({ type: 'string' }),
   key: readOnly(
-    { type: 'string', description: 'The secret, shown only in this answer' },
+    { type: 'string', description: 'The secret, shown only in this response' },
     { isSecret: true },
   ),
   name: required(nameRule('name')),
-  hint: readOnly({ type: 'string', description: 'First and last characters of the secret' }),
+  hint: readOnly({ type: 'string', description: 'The first and last characters of the secret' }),
   scopes: {
     shown: { type: 'array', items: { enum: SCOPES } },
     created: list(choice(SCOPES, scopesExpected), scopesExpected).nullIsAbsence(),
@@ -78,7 +78,7 @@ export const KEY_FIELDS = {
     {
       type: 'integer',
       minimum: 0,
-      description: 'Reporting requests with it after it was revoked, had expired or was replaced',
+      description: 'Reporting requests that used it after it was revoked, expired or replaced',
     },
     { view: ({ refusedRequests = 0 }: ApiKey) => refusedRequests },
   ),

@@ -70,7 +70,7 @@ export function keyRoutes({
 
   return [
     keys.create({
-      summary: 'Creates an API key; its secret is shown only in this answer',
+      summary: 'Creates an API key; its secret is shown only in this response',
       bodyExample: { name: 'Tracker 7', scopes: ['positions:write'], deviceIds: ['tracker-7'] },
       message: 'keep the key, it is shown this once',
       async make({ accountId, body }) {
@@ -193,7 +193,7 @@ function rotateKeyRoute({
   return route({
     method: 'POST',
     path: '/keys/:id/rotate',
-    summary: 'Gives an API key a new secret, shown only in this answer',
+    summary: 'Gives an API key a new secret, shown only in this response',
     description:
       'The secret until now works for `graceSeconds` more (7 days unless given, 30 at most); ' +
       'one from before that no longer, so rotate again only once senders have the new one.',

@@ -71,20 +71,20 @@ const FIELDS = {
     description:
       'The name of the geofence around it, unless it is larger than a town, or of the nearest town',
   },
-  region: { type: 'string', description: 'The city, where the nearest town is a section of one' },
+  region: { type: 'string', description: 'The city, if the nearest town is a section of one' },
   country: {
     type: 'string',
     description:
       'ISO 3166-1 alpha-2, for example DE; absent where a town of another country is about as near, and of a geofence: borders are not known',
   },
-  distanceMetres: { type: 'number', minimum: 0, description: 'To the middle of the town' },
-  geofenceId: { type: 'string', description: 'Only of a geofence' },
+  distanceMetres: { type: 'number', minimum: 0, description: 'To the centre of the town' },
+  geofenceId: { type: 'string', description: 'Only for a geofence' },
 }
 
 /** The schema of `NameOf`'s answers. */
 export const PLACE: JsonSchema = objectOf(FIELDS, {
   title: 'Place',
   type: ['object', 'null'],
-  description: 'Null where no town is within 100 km',
+  description: 'Null if no town is within 100 km',
   optional: ['region', 'country', 'geofenceId'],
 })

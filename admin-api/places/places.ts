@@ -38,7 +38,7 @@ export function placesRoute({ placeNames }: { placeNames: PlaceNames }): AdminRo
   return route({
     method: 'GET',
     path: '/places',
-    summary: 'What places are called',
+    summary: 'Names of places',
     description: DESCRIPTION,
     needs: 'viewer',
     scope: 'positions:read',

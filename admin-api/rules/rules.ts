@@ -50,7 +50,7 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
       page: (query) => store.pageRules(query),
     }),
     rules.create({
-      summary: 'Makes a rule',
+      summary: 'Creates a rule',
       description: DESCRIPTION,
       bodyExample: {
         name: 'Too fast',

@@ -27,7 +27,7 @@ export function shareView(share: Share, title: string, now: number) {
 
 const PROPERTIES = {
   id: { type: 'string', description: 'ULID' },
-  name: { type: 'string', description: 'The share’s own name, or else the names of its devices' },
+  name: { type: 'string', description: 'The share’s name, or else the names of its devices' },
   status: { enum: ['active', 'expired'] },
   deviceIds: { type: 'array', items: { type: 'string' }, description: 'Without erased ones' },
   names: {
@@ -53,7 +53,7 @@ export const SHARE: JsonSchema = objectOf(PROPERTIES, { title: 'Share' })
 export const SHARE_WITH_TOKEN: JsonSchema = objectOf(
   {
     ...PROPERTIES,
-    token: { type: 'string', description: 'The secret of the link, shown only in this answer' },
+    token: { type: 'string', description: 'The secret of the link, shown only in this response' },
   },
   { title: 'ShareWithToken' },
 )

@@ -130,7 +130,7 @@ export const SHARED_DEVICE: JsonSchema = {
   type: 'object',
   required: ['ref', 'name', 'place', ...Object.keys(POSITION)],
   properties: {
-    ref: { type: 'string', description: 'Tells the devices of this share apart' },
+    ref: { type: 'string', description: 'Identifies the device within this share' },
     name: { type: 'string' },
     ...POSITION,
     place: PLACE,

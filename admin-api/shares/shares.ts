@@ -163,7 +163,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     route({
       method: 'POST',
       path: '/shares',
-      summary: 'Creates a link that shows some devices; its token is shown only in this answer',
+      summary: 'Creates a link that shows some devices; its token is shown only in this response',
       description: DESCRIPTION,
       needs: 'dispatcher',
       body: NEW_SHARE,

@@ -78,7 +78,7 @@ export function changePasswordRoute({
   return route({
     method: 'POST',
     path: '/session/password',
-    summary: 'Changes one’s own password; the other sessions end',
+    summary: 'Changes the caller’s own password; other sessions end',
     description: '`next` must differ from `current`: 400.',
     needs: 'session',
     body: PASSWORDS,

@@ -44,7 +44,7 @@ const SIGNED_IN: JsonSchema = objectOf(
     }),
     account: objectOf({ id: { type: 'string' }, name: { type: 'string' } }),
     idleEndsAt: { ...TIME, description: 'When the session ends if no other request uses it' },
-    endsAt: { ...TIME, description: 'When it ends anyhow' },
+    endsAt: { ...TIME, description: 'Absolute expiry, regardless of activity' },
   },
   { title: 'SignedIn' },
 )

@@ -167,7 +167,7 @@ export function deliveriesRoutes({
     {
       method: 'GET',
       path: '/subscriptions/:id/deliveries/:number',
-      summary: 'One delivery, with what was sent',
+      summary: 'One delivery, with its request',
       description: RENDERED,
       needs,
       answer: { data: DELIVERY_CONTENT },
@@ -195,17 +195,17 @@ export function outcomeView({ status, error, milliseconds, answer }: DeliveryOut
 }
 
 export const OUTCOME = {
-  status: { type: 'integer', description: 'The status of the answer; absent: there was none' },
-  error: { type: 'string', description: 'Why there was no answer' },
+  status: { type: 'integer', description: 'The status of the response; absent: there was none' },
+  error: { type: 'string', description: 'Why there was no response' },
   milliseconds: { type: 'integer' },
   answer: {
     type: 'string',
-    description: 'Its beginning, 1 KiB at most; empty once a device of the delivery is erased',
+    description: 'Its first 1 KiB at most; empty once a device of the delivery is erased',
   },
 }
 
 const FIELDS = {
-  number: { type: 'integer', description: 'Grows with every delivery of the subscription' },
+  number: { type: 'integer', description: 'Increases with every delivery of the subscription' },
   at: TIME,
   ids: { type: 'array', items: { type: 'string' }, description: 'The items in it' },
   attempt: { type: 'integer', description: '1: the first' },
@@ -217,7 +217,7 @@ const DELIVERY: JsonSchema = objectOf(
     ...FIELDS,
     text: {
       type: 'string',
-      description: 'The first item as a sentence; absent: it is no longer kept',
+      description: 'The first item as a sentence; absent: it no longer exists',
     },
   },
   { title: 'Delivery', optional: ['status', 'error', 'text'] },
@@ -234,7 +234,7 @@ const DELIVERY_CONTENT: JsonSchema = objectOf(
     ...FIELDS,
     items: {
       type: 'array',
-      description: 'Those that are still kept, each as a sentence',
+      description: 'The items that still exist, each as a sentence',
       items: objectOf(
         { id: { type: 'string' }, text: { type: 'string' } },
         { title: 'DeliveredItem' },
@@ -252,7 +252,7 @@ const DELIVERY_CONTENT: JsonSchema = objectOf(
         ),
         { type: 'null' },
       ],
-      description: 'Null: none of its items is kept',
+      description: 'Null: none of its items exists any longer',
     },
   },
   { title: 'DeliveryContent', optional: ['status', 'error'] },

@@ -22,7 +22,7 @@ export const HOURS: JsonSchema = objectOf(
     },
     zone: { type: 'string', description: 'IANA, `Europe/Berlin`' },
   },
-  { description: 'Only what happens within them is sent' },
+  { description: 'Only events within these hours are sent' },
 )
 
 export function parseHours(

@@ -214,14 +214,14 @@ function withoutNull(members: Members): Members {
 export const SHOWN_TARGET = objectOf(
   {
     kind: { type: 'string' },
-    url: { type: 'string', description: 'Scheme and host alone' },
+    url: { type: 'string', description: 'Only scheme and host' },
     batch: { type: 'integer' },
     chatId: { type: 'string' },
     threadId: { type: 'integer' },
     to: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Whole for dispatchers and admins; others read `o…@example.org`',
+      description: 'In full for dispatchers and admins; others see `o…@example.org`',
     },
   },
   {

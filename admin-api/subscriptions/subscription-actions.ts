@@ -182,8 +182,8 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     {
       method: 'POST',
       path: '/subscriptions/:id/test',
-      summary: 'Sends a test to a subscription’s receiver and returns its answer',
-      description: 'Also while it is disabled. Changes neither its place nor its state.',
+      summary: 'Sends a test to a subscription’s receiver and returns its response',
+      description: 'Also while it is disabled. Changes neither its mark nor its state.',
       needs,
       answer: { data: TEST_OUTCOME },
       handle: test,
@@ -191,7 +191,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     route({
       method: 'POST',
       path: '/subscriptions/:id/rotate',
-      summary: 'Gives a webhook a new secret, shown only in this answer',
+      summary: 'Gives a webhook a new secret, shown only in this response',
       description:
         'For `graceSeconds` (7 days by default, at most 30) requests are also signed with the previous secret.',
       needs,
@@ -205,8 +205,8 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     {
       method: 'POST',
       path: '/subscriptions/:id/enable',
-      summary: 'Enables a disabled subscription: it continues where it stopped',
-      description: 'A failing one is tried without waiting for its next attempt.',
+      summary: 'Enables a disabled subscription, which continues where it stopped',
+      description: 'A failing subscription is retried immediately.',
       needs,
       answer: { data: schema },
       handle: enable,
@@ -214,7 +214,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     route({
       method: 'POST',
       path: '/subscriptions/:id/rewind',
-      summary: 'Moves a subscription to another place in its feed',
+      summary: 'Moves a subscription to another position in its feed',
       description:
         '`to` is `start`, `now`, a mark of the feed, or a time. `sendsSince` in the answer says from when items will be sent: `maxAgeSeconds` leaves out older ones. Absent: all after the place are.',
       needs,
@@ -226,7 +226,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     route({
       method: 'POST',
       path: '/subscriptions/:id/resend',
-      summary: 'Sends items again, before the rest, in order',
+      summary: 'Resends items in order, before the rest',
       description: `Facts or records that are still kept, including those set aside: ${MOST_RESENT_IN_CALL} in a call, and ${MOST_RESENT_WAITING} that wait.`,
       needs,
       body: RESENT,

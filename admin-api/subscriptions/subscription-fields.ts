@@ -84,7 +84,7 @@ export function subscriptionFields(networks: OutboundNetworks) {
     secret: readOnly(
       {
         type: 'string',
-        description: 'Of a webhook: the secret that signs its requests. Shown only in this answer',
+        description: 'For a webhook: the secret that signs its requests. Shown only in this response',
       },
       { isSecret: true, isOptional: true },
     ),
@@ -154,7 +154,7 @@ const PROGRESS_FIELDS = {
   state: readOnly(
     {
       enum: [...SUBSCRIPTION_STATES],
-      description: '`paused`: the account is suspended; the metrics alone show it',
+      description: '`paused`: the account is suspended; only the metrics show it',
     },
     // Calls from a suspended account are refused, so it never sees this.
     { view: (item: DeviceSubscription) => subscriptionState(item, { suspended: false }) },
@@ -166,7 +166,7 @@ const PROGRESS_FIELDS = {
   lastError: readOnly(
     {
       type: 'string',
-      description: 'Why the last attempt failed, or whom the last mail did not reach',
+      description: 'Why the last attempt failed, or the recipients whom the last mail did not reach',
     },
     {
       view: ({ progress: { lastError } }: Progress, caller: Caller) =>
@@ -177,7 +177,7 @@ const PROGRESS_FIELDS = {
   notice: readOnly(
     {
       type: 'string',
-      description: 'What to know of the last delivery, although it succeeded',
+      description: 'A warning about the last delivery, although it succeeded',
     },
     { view: ({ progress }: Progress) => progress.notice, isOptional: true },
   ),
@@ -193,11 +193,11 @@ const PROGRESS_FIELDS = {
     objectOf(
       {
         count: { type: 'integer', description: 'Counted each minute, up to about 10 000' },
-        more: { type: 'boolean', description: 'Whether more wait than were counted' },
+        more: { type: 'boolean', description: 'Whether more items wait than were counted' },
       },
       {
         title: 'WaitingItems',
-        description: 'The items that wait while it fails or is disabled; absent: none are known',
+        description: 'The number of items waiting while it fails or is disabled; absent: none are known',
       },
     ),
     {
@@ -211,7 +211,7 @@ const PROGRESS_FIELDS = {
     { isOptional: true },
   ),
   mark: readOnly(
-    { type: 'string', description: 'How far it has come in the feed' },
+    { type: 'string', description: 'Its position in the feed' },
     { view: ({ progress }: Progress) => progress.mark },
   ),
   setAside: readOnly(

@@ -85,7 +85,7 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       page: (query) => store.pageSubscriptions(query),
     }),
     subscriptions.create({
-      summary: 'Makes a subscription',
+      summary: 'Creates a subscription',
       description: DESCRIPTION,
       bodyExample: {
         name: 'To the office',

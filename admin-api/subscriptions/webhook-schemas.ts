@@ -43,7 +43,7 @@ const BATCH = body(
   objectOf(
     {
       items: { type: 'array', items: { oneOf: ITEMS } },
-      mark: { type: 'string', description: 'Of the feed, after the last item' },
+      mark: { type: 'string', description: 'The mark of the feed after the last item' },
     },
     { title: 'WebhookBatch' },
   ),

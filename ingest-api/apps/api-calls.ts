@@ -69,7 +69,7 @@ const OSMAND_FIELDS = [
   field('batt', 'Percent'),
 ]
 const OWNTRACKS = {
-  summary: 'Takes messages of OwnTracks in HTTP mode',
+  summary: 'Accepts messages from OwnTracks in HTTP mode',
   description: `Locations; other messages are heartbeats. The device is \`user/device\` from the topic,
 else from \`X-Limit-U\` and \`X-Limit-D\` or \`u\` and \`d\`, else the tid. Without a valid key it answers 503,
 because OwnTracks discards a message after a 4xx. At most 8 MiB. With a key as \`Basic <key>:\`, not
@@ -77,17 +77,17 @@ encoded, it is Overland in its OwnTracks mode, and the answer \`{"result":"ok"}\
   parameters: [field('u', 'The user'), field('d', 'The device')],
   mediaTypes: [JSON_TYPE],
   // Not `oneOf`: for it, openapi-generator's Go code needs an extra package.
-  answer: { description: 'An empty list, or the object that Overland needs' },
+  answer: { description: 'An empty list, or the object that Overland requires' },
 } as const satisfies AppText
 const OVERLAND = {
-  summary: 'Takes a batch of Overland',
+  summary: 'Accepts a batch from Overland',
   description:
     'GeoJSON features in `locations`, 10 000 within 2 MiB at most, and `current`. Features without a geometry are heartbeats.',
   mediaTypes: [JSON_TYPE],
   answer: RESULT_OK,
 } as const satisfies AppText
 const OSMAND = {
-  summary: 'Takes reports of OsmAnd and Traccar Client',
+  summary: 'Accepts reports from OsmAnd and Traccar Client',
   description:
     'Fields of query and form together, or the JSON of Traccar Client 9. Without coordinates they are a heartbeat. At most 16 KiB.',
   parameters: OSMAND_FIELDS,
@@ -105,25 +105,25 @@ const TEXTS: Readonly<Record<string, AppText>> = {
   osmand: OSMAND,
   'dawarich-traccar': { ...OSMAND, answer: EMPTY_LIST },
   'traccar-forward': {
-    summary: 'Takes positions that a Traccar server forwards',
+    summary: 'Accepts positions forwarded by a Traccar server',
     description:
       '`forward.type=json`: an object with `position` and `device`. A position that is not `valid`, or `outdated`, is a heartbeat. At most 16 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   'the-things-stack': {
-    summary: 'Takes webhooks of The Things Stack',
+    summary: 'Accepts webhooks from The Things Stack',
     description:
       'The position is in `decoded_payload` under its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside `gps_1` and the like); the device is the `dev_eui`. Without a position, or with one that the tracker marks as no fix, it is a heartbeat; as long as nothing is known of the device, an uplink without a position is rejected. At most 64 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   chirpstack: {
-    summary: 'Takes events of ChirpStack’s HTTP integration',
+    summary: 'Accepts events from ChirpStack’s HTTP integration',
     description:
       'In JSON. The position is in `object`, under the same names as from The Things Stack; the device is `deviceInfo.devEui`. Heartbeats as from The Things Stack. At most 64 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   phonetrack: {
-    summary: 'Takes reports of apps to PhoneTrack of Nextcloud',
+    summary: 'Accepts reports from apps set up for Nextcloud’s PhoneTrack',
     description: `The logging URLs of PhoneTrack with the key in place of the session's token: \`app\` is osmand,
 gpslogger, owntracks, ulogger, traccar, opengts, overland, locusmap or another one that sends \`lat\`, \`lon\` and
 \`timestamp\`. \`/logGet\`, \`/logPost\` and \`/logPostMultiple\` work too, with or without \`/apps/phonetrack\` before
@@ -140,7 +140,7 @@ dropped.`,
       field('bat', 'Percent'),
     ],
     mediaTypes: [FORM, JSON_TYPE],
-    answer: { description: 'The answer that the app expects, if any' },
+    answer: { description: 'The response that the app expects, if any' },
   },
 }
 
@@ -172,7 +172,7 @@ function operation({ path, app }: AppPath, method: 'GET' | 'POST'): Operation {
     ...(method === 'POST' && {
       body: {
         required: false,
-        schema: { type: 'object', description: 'As the app writes it' },
+        schema: { type: 'object', description: 'As sent by the app' },
         mediaTypes,
       },
     }),

@@ -33,7 +33,7 @@ export const geoJson: ExportFormat = {
                 type: { const: 'Point' },
                 coordinates: {
                   type: 'array',
-                  description: 'Longitude, latitude and, where it is known, altitude',
+                  description: 'Longitude, latitude and, if known, altitude',
                   items: { type: 'number' },
                   minItems: 2,
                   maxItems: 3,

@@ -163,8 +163,8 @@ const BOUNDS: JsonSchema = objectOf(
 )
 
 const PROPERTIES: JsonSchema = {
-  total: { ...COUNT, description: 'How many records the range has' },
-  shown: { ...COUNT, description: 'How many of them are in `rows`' },
+  total: { ...COUNT, description: 'The number of records in the range' },
+  shown: { ...COUNT, description: 'The number of them in `rows`' },
   toleranceMetres: NUMBER,
   distanceMetres: {
     ...NUMBER,
@@ -189,7 +189,7 @@ const PROPERTIES: JsonSchema = {
       {
         from: TIME,
         to: TIME,
-        outside: { type: 'boolean', description: 'The track was outside `within` meanwhile' },
+        outside: { type: 'boolean', description: 'The track was outside `within` in between' },
       },
       { title: 'TrackGap', optional: ['outside'] },
     ),

@@ -207,7 +207,7 @@ const TRIP_OR_STOP: JsonSchema = objectOf(
   },
   {
     title: 'TripOrStop',
-    description: 'A stop has a `position`, its middle, and its `place`; a trip has all the others',
+    description: 'A stop has a `position`, its centre, and its `place`; a trip has all other fields',
     optional: [...Object.keys(OF_TRIPS), 'position', 'place'],
   },
 )
@@ -216,7 +216,7 @@ const TRIPS: JsonSchema = objectOf(
   {
     items: {
       type: 'array',
-      description: 'By time; where nothing is known of the device, there is nothing',
+      description: 'By time; periods without data are omitted',
       items: TRIP_OR_STOP,
     },
     nextCursor: NEXT_CURSOR,
