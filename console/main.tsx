@@ -36,8 +36,8 @@ type Policies = {
 }
 
 /**
- * The page's policy lets no text become markup. OpenLayers measures a line's height with an `M`,
- * the only text that is allowed. Workers are scripts of the console.
+ * The page's policy lets no text become markup, except the `M` with which OpenLayers measures a
+ * line's height. Workers are scripts of the console.
  */
 function allowMeasuringText(): void {
   const { trustedTypes } = window as { trustedTypes?: Policies }
@@ -46,7 +46,7 @@ function allowMeasuringText(): void {
       if (text === 'M' || text === '') return text
       throw new TypeError('text must not become markup')
     },
-    // The worker that reads histories: the other part of the policy allows scripts of this origin alone.
+    // The worker that reads histories: the rest of the policy allows only scripts of this origin.
     createScriptURL(url) {
       if (new URL(url, location.href).origin === location.origin) return url
       throw new TypeError('scripts come from this origin')

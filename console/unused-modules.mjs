@@ -1,9 +1,9 @@
 /**
- * Parts of libraries that other parts import, and the console never calls, each with its exports that
- * are imported. The build replaces them: together they would be a tenth of the console.
+ * Parts of libraries that other parts import but the console never calls, each with its imported
+ * exports. The build replaces them: together they would be a tenth of the console.
  */
 const UNUSED = {
-  // The map has no controls of OpenLayers, does not turn, and has its own keys.
+  // The map has no OpenLayers controls, does not rotate, and has its own keys.
   'ol/control/defaults.js': ['defaults'],
   'ol/interaction/DragRotate.js': ['default'],
   'ol/interaction/KeyboardPan.js': ['default'],
@@ -11,28 +11,28 @@ const UNUSED = {
   'ol/interaction/PinchRotate.js': ['default'],
   // Styles are functions, not JSON.
   'ol/render/canvas/style.js': ['flatStyleLikeToStyleFunction'],
-  // Nothing asks which part of a tile is below the pointer.
+  // Nothing looks up which part of a tile is below the pointer.
   'ol/render/canvas/hitdetect.js': [
     'HIT_DETECT_RESOLUTION',
     'createHitDetectionImageData',
     'hitDetect',
   ],
-  // Tiles are drawn as they were read: nothing makes geometries of them that can be changed.
+  // Tiles are drawn as read: nothing creates modifiable geometries from them.
   'ol/geom/LinearRing.js': ['default'],
   'ol/geom/LineString.js': ['default'],
   'ol/geom/MultiLineString.js': ['default'],
   'ol/geom/MultiPoint.js': ['default'],
   'ol/geom/MultiPolygon.js': ['default'],
-  // Lines are drawn where they are.
+  // Lines are drawn without an offset.
   'ol/geom/flat/lineoffset.js': ['offsetLineString', 'removeOffsetCycles'],
-  // Polygons are areas of tiles: none has a name, none is asked what is nearest.
+  // Polygons are areas of tiles: none has a name, none is searched for its nearest point.
   'ol/geom/flat/center.js': ['linearRingss'],
   'ol/geom/flat/closest.js': ['arrayMaxSquaredDelta', 'assignClosestArrayPoint'],
   'ol/geom/flat/interiorpoint.js': ['getInteriorPointOfArray', 'getInteriorPointsOfMultiArray'],
   // Names along lines are not repeated, and no other text is on a line.
   'ol/geom/flat/interpolate.js': ['interpolatePoint'],
   'ol/geom/flat/linechunk.js': ['lineChunk'],
-  // PMTiles have a loader of their own.
+  // PMTiles have a separate loader.
   'ol/featureloader.js': ['loadFeaturesXhr'],
   'ol/proj/utm.js': ['makeProjection', 'makeTransforms'],
   // All layers have the projection of the view.
@@ -65,18 +65,18 @@ export function withoutUnusedModules() {
   }
 }
 
-/** Texts in libraries of the readers that nobody can see, by the file. */
+/** Texts in the readers' libraries that nobody can see, by file. */
 const UNSEEN = {
   // The names of characters.
   '@streamparser/json/dist/mjs/utils/utf-8.js': [/^\(function \(charset\) \{[^]*?^\}\)\(.*$/m, ''],
-  // Faults in options, which are fixed.
+  // Error messages about options, which are fixed.
   'csv-parse/lib/api/normalize_options.js': [
     /throw new (?:Csv)?Error\([^;]*\);/g,
     'throw new Error();',
   ],
 }
 
-/** Leaves such texts out: they would be a twentieth of the readers. */
+/** Leaves out such texts: they would be a twentieth of the readers. */
 export function withoutUnseenTexts() {
   return {
     name: 'without-unseen-texts',

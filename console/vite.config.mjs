@@ -28,9 +28,10 @@ const WITHOUT_NODE = {
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   publicDir: false,
-  // Below the base that the page states, and that the server sets (CONSOLE_PUBLIC_URL).
+  // Below the base stated by the page and set by the server (CONSOLE_PUBLIC_URL).
   base: './',
-  // The worker that reads histories runs the services' readers, without the parts of Node that they use.
+  // The worker that reads histories runs the services' readers, without the parts of Node that they
+  // use.
   resolve: { alias: WITHOUT_NODE },
   worker: { format: 'es', plugins: () => [withoutUnseenTexts()] },
   plugins: [themeFirst(), installable(), withoutUnusedModules()],
@@ -44,8 +45,8 @@ export default defineConfig({
     reportCompressedSize: false,
     // The server reads it to preload files for signed-in operators.
     manifest: true,
-    // Few files, because each is a request before the page is there: what signing in loads, and what most
-    // pages share.
+    // Few files, because each is a request before the page appears: the files that signing in
+    // loads, and those that most pages share.
     rolldownOptions: {
       output: {
         codeSplitting: {
@@ -88,7 +89,7 @@ function themeFirst() {
 }
 
 /**
- * Lets a phone put the console on its home screen. The addresses in the manifest are relative to
+ * Lets a phone add the console to its home screen. The addresses in the manifest are relative to
  * it, so that it works below any path.
  */
 function installable() {
@@ -115,7 +116,7 @@ function installable() {
       display: 'standalone',
       background_color: '#f4f6f7',
       theme_color: '#0b6672',
-      // Nothing of the arrow is outside the circle that systems may cut out.
+      // No part of the arrow is outside the circle that systems may cut out.
       icons: [...icons, { ...icons[1], purpose: 'maskable' }],
     }),
   )

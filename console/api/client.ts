@@ -51,7 +51,7 @@ function caller<V extends Verb>(verb: V) {
 }
 
 /**
- * `api.get('/devices/{deviceId}', { path: { deviceId } })` resolves with the answer's `data`. If
+ * `api.get('/devices/{deviceId}', { path: { deviceId } })` resolves with the response's `data`. If
  * the session has ended, the operator signs in again first and the call is repeated.
  *
  * @throws {ApiFailure}
@@ -86,7 +86,7 @@ async function call(verb: Verb, path: string, parts: CallParts): Promise<unknown
   }
 }
 
-/** Like `api`, for the calls of signing in itself. */
+/** Like `api`, for the sign-in calls themselves. */
 export async function callOnce(verb: Verb, path: string, parts: CallParts = {}): Promise<unknown> {
   const { body, signal } = parts
   const timeout = AbortSignal.timeout(LONGEST_MS)
@@ -128,15 +128,15 @@ export function urlOf(path: string, { path: names = {}, query = {} }: CallParts 
 let offsetMs = 0
 
 /**
- * The time by the server's clock, which report ages refer to; this machine's may be minutes off.
+ * The server's current time, which report ages refer to; this machine's clock may be minutes off.
  */
 export function serverNow(): number {
   return Date.now() + offsetMs
 }
 
-/** @param second of the server's clock, from an answer's header. */
+/** @param second of the server's clock, from a response header. */
 export function noteServerTime(second: number): void {
-  // It has whole seconds, and the answer took time to arrive.
+  // The header has whole seconds, and the response took time to arrive.
   const differsMs = second + 500 - Date.now()
   if (Number.isFinite(differsMs)) offsetMs = Math.abs(differsMs) > 2_000 ? differsMs : 0
 }
@@ -154,7 +154,7 @@ function parsed(text: string): Record<string, unknown> | undefined {
 
 type Page<Item> = { readonly items: readonly Item[]; readonly nextCursor: string | null }
 
-/** All items of a list: where they are large, a page holds fewer than its limit. */
+/** All items of a list: if items are large, a page has fewer than its limit. */
 export async function allPages<Item>(
   read: (cursor: string | undefined) => Promise<Page<Item>>,
 ): Promise<Item[]> {

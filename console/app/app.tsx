@@ -21,7 +21,7 @@ import { Frame } from './frame.tsx'
 import { OpenShare } from './open-page.tsx'
 import { SHARE_PAGE } from './pages.ts'
 
-/** The failure of the first request, which asks for the signed-in operator. */
+/** The failure of the first request, which fetches the signed-in operator. */
 export const startFailure = signal<ApiFailure | undefined>(undefined)
 
 export function App() {
@@ -56,7 +56,7 @@ function retry(): void {
   startSession().catch((thrown: unknown) => (startFailure.value = toFailure(thrown)))
 }
 
-/** "Undo" by key, because the button of a toast is far from where the hands are. */
+/** "Undo" by key, because the button of a toast is far from the hands. */
 function UndoKey() {
   return undoLatest.value && <Key run={undoLatest.value} />
 }

@@ -19,7 +19,7 @@ export function Banners() {
 
 const READ_EVERY_MS = 30_000
 
-/** Notifications that do not arrive, on every page, for those who can do something about it. */
+/** Failing notifications, on every page, for operators who can do something about them. */
 function TroubleBanner() {
   return may('subscriptions.edit') ? <Trouble /> : null
 }

@@ -27,13 +27,13 @@ export function Frame() {
   )
 }
 
-/** Nobody waits for their module, so it comes after the page. */
+/** Nobody waits for this module, so it loads after the page. */
 function LateBanners() {
   const [Shown, setShown] = useState<ComponentType>()
   useEffect(() => {
     import('./banners.tsx').then(
       ({ Banners }) => setShown(() => Banners),
-      // A new build is out; the page says so when it opens another one.
+      // A new build is out; the page reports this when it opens another page.
       () => undefined,
     )
   }, [])
@@ -53,7 +53,7 @@ function Rail() {
   )
 }
 
-/** By script: the base of the page turns the link's fragment into an address of another page. */
+/** By script: the page's base would turn the link's fragment into the address of another page. */
 function skipToPage(event: MouseEvent): void {
   event.preventDefault()
   document.getElementById('content')?.focus()
@@ -61,7 +61,7 @@ function skipToPage(event: MouseEvent): void {
 
 type NavigationEntry = PageLink & { readonly path: string }
 
-/** All places of the console, in groups. */
+/** All pages of the console, in groups. */
 function Navigation() {
   return (
     <nav aria-label="Console">
@@ -70,7 +70,7 @@ function Navigation() {
   )
 }
 
-/** On a phone: three places in reach of the thumb, the others under "More". */
+/** On a phone: three pages within reach of the thumb, the others under "More". */
 function PhoneBar() {
   const places = offeredEntries()
   const others = places.filter(({ inBar }) => inBar === undefined)

@@ -54,7 +54,8 @@ function LoadedPage({
 
 /**
  * Shown if the page's files cannot be loaded: the console was updated, or the server is
- * unreachable. Browsers may keep the failure of a file, so the page is loaded again once the service answers.
+ * unreachable. Browsers may cache the failure of a file, so the page is reloaded once the service
+ * responds.
  */
 function Outdated() {
   useEffect(() => {
@@ -76,7 +77,7 @@ function Outdated() {
 
 const LOOK_EVERY_MS = 2_000
 const LOOKS_AT_MOST_MS = 10_000
-/** A file that is missing for good must not reload the page again and again. */
+/** A permanently missing file must not reload the page again and again. */
 const RELOADS_EVERY_MS = 60_000
 const RELOADED_AT = 'gps-console.reloaded'
 

@@ -34,7 +34,7 @@ export type PageLink = {
   readonly name: string
   readonly icon: IconNode
   readonly group: (typeof GROUPS)[number]
-  /** Its label in a phone's bar; a link without one is under "More". */
+  /** Its label in a phone's bar; a link without a label is under "More". */
   readonly inBar?: string
 }
 

@@ -14,7 +14,7 @@ export function addressesBelow(base: string) {
   }
 }
 
-/** The addresses of this console: its page states the base. Node has no page. */
+/** The addresses of this console, from the base of its page. Node has no page. */
 export const addresses = addressesBelow(
   (globalThis as { document?: { baseURI: string } }).document?.baseURI ?? 'http://localhost/',
 )

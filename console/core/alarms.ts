@@ -1,14 +1,14 @@
 import { isSos, type ApiFact } from './device-facts.ts'
 
-/** What an operator has done about a fact. */
+/** How an operator has handled a fact. */
 export type ApiHandling = NonNullable<ApiFact['handling']>
 
-/** Whether somebody has to do something about such a fact. */
+/** Whether somebody must handle such a fact. */
 export function isHandled({ type }: ApiFact): boolean {
   return type === 'alarm.reported' || type === 'rule.raised'
 }
 
-/** Of what a list and the stream say, the later: either may arrive first. */
+/** The newer of a list's and the stream's versions: either may arrive first. */
 export function laterHandling(
   one: ApiHandling | undefined,
   other: ApiHandling | undefined,
@@ -22,7 +22,7 @@ export function isOpenSos({ type, alarm = '' }: ApiFact, handling?: ApiHandling)
   return type === 'alarm.reported' && isSos(alarm) && handling?.state !== 'closed'
 }
 
-/** What this operator may do about a fact; admins also give back what others have. */
+/** What this operator may do about a fact; admins may also release what others have taken. */
 export function handlingCalls(
   handling: ApiHandling | undefined,
   { email, role }: { readonly email: string; readonly role: string },
@@ -36,7 +36,7 @@ export function handlingCalls(
   ]
 }
 
-/** `Taken by ana@example.org`; undefined if nobody has it. */
+/** `Taken by ana@example.org`; undefined if nobody has taken it. */
 export function handlingText(handling: ApiHandling | undefined, email: string): string | undefined {
   if (handling === undefined || handling.state === 'released') return undefined
   const by = handling.operator === email ? 'you' : handling.operator

@@ -11,7 +11,7 @@ type Box = {
 
 /**
  * The smallest part of the world, from 0 to 1, that contains all points; across 180° `east` is
- * above 1. Undefined for no points.
+ * above 1. Undefined without points.
  */
 export function boundsOf(points: Iterable<MapPoint>): Box | undefined {
   const xs = new ShortestArc({ least: 0, greatest: 1 })

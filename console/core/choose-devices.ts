@@ -13,14 +13,14 @@ type DeviceFilter = {
   /** Empty: devices with any labels, or none. */
   readonly label: string
   readonly words: readonly SearchKey[]
-  /** The ids of a geofence that they are in, and of a rule that is raised for them; empty: any or none. */
+  /** The ids of a geofence they are in, and of a rule raised for them; empty: any or none. */
   readonly geofence?: string
   readonly rule?: string
 }
 
 /**
- * Reads a sort from the address: `-seen`; an empty text means best match in a search, and otherwise
- * by name.
+ * Parses a sort from the address: `-seen`; an empty text means best match in a search, and
+ * otherwise by name.
  */
 export function readSort(text: string, { words }: Pick<DeviceFilter, 'words'>): Sort {
   const isDescending = text.startsWith('-')
@@ -68,8 +68,9 @@ export function chooseDevices(
 type DeviceOrder = Pick<DeviceColumn, 'compare' | 'isMissing'>
 
 /**
- * Sorts in place: devices that call for help first, then pinned ones, devices without a value last, in between by the sort. Ties
- * are ordered by name (van 3 before van 25), then by id, so that equal devices do not swap places.
+ * Sorts in place: devices calling for help first, then pinned devices; devices without a value
+ * last; in between by the sort. Ties are ordered by name (van 3 before van 25), then by id, so that
+ * equal devices do not swap.
  */
 export function sortDevices(
   devices: LiveDevice[],
@@ -100,7 +101,7 @@ export function sortDevices(
   )
 }
 
-/** Those called exactly so first, then those with more whole words; the rest is the order by name. */
+/** Exact matches first, then devices with more whole words; the rest in order of name. */
 function byMatch(words: readonly SearchKey[]): DeviceOrder {
   const ranks = new Map<LiveDevice, number>()
   const searched = words.map(({ joined }) => joined).join('')

@@ -2,22 +2,22 @@ import type { ApiPosition } from './live-device.ts'
 
 export type ClockError = ClockBehind | ClockAhead
 
-/** A device whose clock is ahead: its last report is dated after it arrived. */
+/** A device whose clock is ahead: its last report is dated after its arrival. */
 type ClockAhead = {
   readonly kind: 'clock-ahead'
   readonly datedMs: number
   readonly receivedMs: number
 }
 
-/** A device whose clock is far behind: its reports are dated long before they arrive. */
+/** A device whose clock is far behind: its reports are dated long before their arrival. */
 type ClockBehind = {
   readonly kind: 'clock-behind'
-  /** The date of its newest report, and when that arrived. */
+  /** The date of its newest report, and the time of its arrival. */
   readonly datedMs: number
   readonly receivedMs: number
   /** Whether a GPS receiver that counts weeks in ten bits explains the error. */
   readonly isRollover: boolean
-  /** Whether the last position has a wrong date, too; if not, it is older than the error. */
+  /** Whether the last position also has a wrong date; if not, it is older than the error. */
   readonly isLast: boolean
 }
 
@@ -28,10 +28,12 @@ const DAY_MS = 86_400_000
 export const ROLLOVER_MS = 1_024 * 7 * DAY_MS
 /** No app stores reports for this long. */
 const BEHIND_MS = 180 * DAY_MS
-/** Clocks that are not set for weeks are off by seconds. */
+/** Clocks not set for weeks are off by seconds. */
 const AHEAD_MS = 2 * 60_000
 
-/** How far a clock is ahead by a report, in milliseconds, if it is not just a little. */
+/**
+ * How far ahead a clock is according to a report, in milliseconds; small differences do not count.
+ */
 export function aheadMs(position: DatedPosition): number | undefined {
   const ms = -delayMs(position)
   return position.imported !== true && ms >= AHEAD_MS ? ms : undefined
@@ -40,7 +42,7 @@ export function aheadMs(position: DatedPosition): number | undefined {
 /**
  * The error of a device's clock; undefined if none is known. Reports dated in the past go into the
  * history and do not change the last position, so the device seems to stay where it is.
- * @param positions some with dates of the past, in any order.
+ * @param positions some positions with past dates, in any order.
  */
 export function clockError(
   last: DatedPosition,

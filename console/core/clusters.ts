@@ -4,20 +4,20 @@ import type { ShownStatus } from './live-device.ts'
 /** A tile's edge: the world is this many pixels wide at zoom 0. */
 export const TILE_PIXELS = 256
 
-/** A cluster: one device, or devices so near each other that their marks would overlap. */
+/** A cluster: one device, or devices so close together that their marks would overlap. */
 export type Cluster<D> = {
-  /** The mean of the devices' places. */
+  /** The mean of the devices' positions. */
   readonly x: number
   readonly y: number
   readonly devices: readonly D[]
 }
 
-/** From this zoom on, devices in one yard are separated, too. */
+/** From this zoom on, devices in one yard are also separated. */
 const CLOSE_ZOOM = 15
 /** Half the distance at which two devices become one cluster, in pixels, with room for their names. */
 const ROOM = 16
 const CLOSE_ROOM = 9
-/** Between two rings. */
+/** Distance between two rings. */
 const GAP = 2
 const MOST_RADIUS = 26
 
@@ -30,8 +30,8 @@ export function clusterRadius(count: number): number {
 }
 
 /**
- * Groups devices by nearness, also across 180°, so that no cluster covers another one's number.
- * Moving the map regroups nothing, and zooming regroups only at whole zoom levels.
+ * Groups devices by proximity, also across 180°, so that no cluster covers another cluster's
+ * number. Moving the map regroups nothing, and zooming regroups only at whole zoom levels.
  *
  * @param alone is never grouped.
  */
@@ -43,7 +43,7 @@ export function clusters<D extends MapPoint>(
   const room = level >= CLOSE_ZOOM ? CLOSE_ROOM : ROOM
   const world = TILE_PIXELS * 2 ** level
   const together = spots(devices, alone, world / room)
-  // Each union of two is one more mark.
+  // Each union of two adds one mark.
   const marks = nearMarks({ most: 2 * together.size, around: world, cell: 2 * room })
   const byMark: (Group<D> | undefined)[] = []
 
@@ -114,8 +114,8 @@ export const RING_STEPS = 48
 export type RingPart = { readonly status: ShownStatus; readonly steps: number }
 
 /**
- * The parts of a ring that shows the statuses of devices in proportion; every status that occurs
- * gets at least one step.
+ * The parts of a ring that shows the statuses of devices in proportion; each occurring status gets
+ * at least one step.
  */
 export function statusRing(devices: readonly { readonly status: ShownStatus }[]): RingPart[] {
   const counts = new Map<ShownStatus, number>()
@@ -152,7 +152,7 @@ export function movedAside(spot: CanvasPoint, from: CanvasPoint, distance: numbe
   return { x: from.x + (dx / now) * distance, y: from.y + (dy / now) * distance }
 }
 
-/** Cells that share a list only cost time. */
+/** Sharing cells only costs time. */
 const LISTS = 2 ** 15
 const END = -1
 
@@ -161,7 +161,7 @@ const END = -1
  *
  * @param most the maximum number of marks.
  * @param around the circumference, after which `x` begins again at 0.
- * @param cell twice the radius of most marks: wider cells hold more marks to compare in vain.
+ * @param cell twice the radius of most marks: wider cells only hold more marks to compare.
  */
 export function nearMarks({ most, around, cell }: { most: number; around: number; cell: number }) {
   const columns = Math.max(1, Math.floor(around / cell))
@@ -178,7 +178,7 @@ export function nearMarks({ most, around, cell }: { most: number; around: number
   const listOf = (column: number, row: number) =>
     (Math.imul(column, 73_856_093) ^ Math.imul(row, 19_349_663)) & (LISTS - 1)
   const listAt = (mark: number) => {
-    // Rounding may lead to the column after the last one.
+    // Rounding may produce the column after the last one.
     const column = Math.min(columns - 1, Math.floor((xs[mark] ?? 0) / width))
     return listOf(column, Math.floor((ys[mark] ?? 0) / cell))
   }

@@ -1,13 +1,14 @@
 /**
- * The one form of dates and times of day: `Wed 25 Nov 14:05`. The words are English, as the sentences around them; the
- * order of day and month, and the clock of 12 or 24 hours, are those of the reader.
+ * The only format of dates and times of day: `Wed 25 Nov 14:05`. The words are English, like the
+ * sentences around them; the order of day and month, and the 12-hour or 24-hour clock, are the
+ * reader's.
  */
 import { nextDay, date, time } from './times.ts'
 
 export const CLOCKS = ['24', '12'] as const
 export type HourClock = (typeof CLOCKS)[number]
 
-/** `14:05:30` or `2:05:30 pm` in the zone; without seconds if they are of no interest. */
+/** `14:05:30` or `2:05:30 pm` in the zone; without seconds where they do not matter. */
 export function clockText(ms: number, zone: string, clock: HourClock, hasSeconds = true): string {
   return timeOfDayText(time(ms, zone).slice(0, hasSeconds ? 8 : 5), clock)
 }
@@ -19,7 +20,10 @@ export function timeOfDayText(text: string, clock: HourClock): string {
   return `${hour % 12 || 12}${text.slice(2)} ${hour < 12 ? 'am' : 'pm'}`
 }
 
-/** A typed time of day as `14:05` or `14:05:30`: `2:05 pm`, `2.05pm` and `14.05` are read too. */
+/**
+ * Parses a typed time of day into `14:05` or `14:05:30`: `2:05 pm`, `2.05pm` and `14.05` are
+ * accepted too.
+ */
 export function clockTime24(text: string): string {
   const [, hour = '', rest = '', half = ''] =
     /^(\d{1,2})((?:[:.]\d\d){0,2})\s*([ap]?)\.?m?\.?$/i.exec(text.trim()) ?? []
@@ -44,7 +48,7 @@ export function weekdayText(day: string): string {
   return weekdays.format(Date.parse(day))
 }
 
-/** A date: `22 Nov` or `Nov 22`, with its year where that is not the one of `today`. */
+/** A date: `22 Nov` or `Nov 22`, with its year unless it is that of `today`. */
 export function dateText(day: string, today: string, locale?: string): string {
   const year = day.slice(0, 4)
   const isThisYear = year === today.slice(0, 4)
@@ -107,7 +111,7 @@ function inOrder(day: string, month: string, locale: string | undefined): string
 
 const orders = new Map<string | undefined, boolean>()
 
-/** Whether the language, or else the browser's, has the month before the day. */
+/** Whether the language, or else the browser's, puts the month before the day. */
 function isMonthFirst(locale: string | undefined): boolean {
   const known = orders.get(locale)
   if (known !== undefined) return known

@@ -28,15 +28,15 @@ export type DeviceColumn = {
   readonly compare: (a: LiveDevice, b: LiveDevice) => number
   /** Whether a device has no value; such devices come last in either direction. */
   readonly isMissing?: (device: LiveDevice) => boolean
-  /** Whether the column is first sorted in descending order. */
+  /** Whether the column is initially sorted in descending order. */
   readonly isDescending?: true
-  /** For people; undefined: not known. */
+  /** For people; undefined: unknown. */
   readonly text: (device: LiveDevice, context: TextContext) => string | undefined
   /** For programs, in a CSV file: SI units, times in ISO 8601. */
   readonly value: (device: LiveDevice) => string | number | undefined
 }
 
-/** Numbers in names count as numbers. */
+/** Numbers in names are compared by value. */
 export const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
 const ORDER: Readonly<Record<ShownStatus, number>> = { online: 0, idle: 1, offline: 2, disabled: 3 }
 const labelsText = ({ labels }: LiveDevice) => labels.join(', ')

@@ -9,7 +9,7 @@ export { isSos, sentenceParts } from '../../schemas/facts/sentence.ts'
 /** A fact about a device, which the console calls an event. */
 export type ApiFact = components['schemas']['HandledFact']
 
-/** The types in words, for the choice of one. */
+/** The types in words, for choosing one. */
 export const FACT_WORDS: Readonly<Record<FactType, string>> = {
   'alarm.reported': 'Alarm reported',
   'geofence.entered': 'Geofence entered',
@@ -20,7 +20,7 @@ export const FACT_WORDS: Readonly<Record<FactType, string>> = {
   'device.online': 'Device came online',
 }
 
-/** A fact as its device's own page says it: `Left Yard after 2 h 10 min`. */
+/** A fact as worded on its device's own page: `Left Yard after 2 h 10 min`. */
 export function ownSentence(fact: ApiFact): string {
   const text = factSentence(fact, '').replace(/^[:\s]+/, '')
   return text.charAt(0).toUpperCase() + text.slice(1)
@@ -36,7 +36,7 @@ export type FactFilter = {
   readonly to?: string
 }
 
-/** The path of the moment of a fact: where the device was, and its track of that day. */
+/** The path of a fact's moment: the device's position then, and its track of that day. */
 export function factPath({ deviceId, at }: ApiFact, zone: string): string {
   const ms = Date.parse(at)
   const query = new URLSearchParams({ day: date(ms, zone), at: time(ms, zone) })
@@ -44,8 +44,8 @@ export function factPath({ deviceId, at }: ApiFact, zone: string): string {
 }
 
 /**
- * Whether a list with this filter has the fact.
- * @param labels those of its device.
+ * Whether a list with this filter contains the fact.
+ * @param labels of its device.
  */
 export function isFactOf(
   fact: ApiFact,
@@ -65,7 +65,7 @@ export function isFactOf(
   )
 }
 
-/** Both lists in one, each fact once, the latest first, as the API lists them. */
+/** Merges both lists, each fact once, the latest first, as the API lists them. */
 export function mergedFacts(
   some: readonly ApiFact[],
   others: readonly ApiFact[],

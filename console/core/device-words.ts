@@ -19,14 +19,14 @@ export function connectionText(
   return `${STATUS_WORDS[status]}, ${ago(lastSeenMs, now)}`
 }
 
-/** A position this much older than the newest receipt says nothing about the current motion. */
+/** A position this much older than the newest receipt does not show the current motion. */
 const OLD_MS = 300_000
 const MINUTE_MS = 60_000
 
 /**
- * `Moving 31 km/h`, `Stopped 1 h 40 min`, `Stopped` if the beginning of the stop is unknown, `Was
- * moving 31 km/h` of a device that no longer reports, `position 2 d old`; undefined if nothing is
- * known. A clock that is ahead is said too.
+ * `Moving 31 km/h`, `Stopped 1 h 40 min`, `Stopped` if the start of the stop is unknown, `Was
+ * moving 31 km/h` for a device that no longer reports, `position 2 d old`; undefined if nothing is
+ * known. Mentions a clock that is ahead.
  */
 export function motionText(
   device: Pick<LiveDevice, 'status' | 'lastSeenMs' | 'motion' | 'position'>,
@@ -37,7 +37,7 @@ export function motionText(
   return words.filter((one) => one !== undefined).join(' · ') || undefined
 }
 
-/** `clock 3 h ahead`; undefined if it is right, or nobody knows. */
+/** `clock 3 h ahead`; undefined if it is right or unknown. */
 function clockText(position: LiveDevice['position']): string | undefined {
   const ms = aheadMs(position)
   return ms === undefined ? undefined : `clock ${duration(ms)} ahead`
@@ -61,10 +61,13 @@ export function movementText(
     : `Stopped ${duration(stoppedMs - (stoppedMs % MINUTE_MS))}`
 }
 
-/** From here down a battery is low. */
+/** At this level and below, a battery counts as low. */
 export const LOW_BATTERY = 0.15
 
-/** The states of a device that need attention: `Quiet`, `Battery 8 %`, `Too warm`, the name of a raised rule. */
+/**
+ * The states of a device that need attention: `Quiet`, `Battery 8 %`, `Too warm`, the name of a
+ * raised rule.
+ */
 export function exceptionTexts(
   device: Pick<LiveDevice, 'status' | 'raised' | 'position' | 'telemetry'>,
   ruleNames: ReadonlyMap<string, string> = new Map(),

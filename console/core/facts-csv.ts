@@ -5,7 +5,7 @@ import { readingText } from './readings.ts'
 import type { ApiRule } from './rule-words.ts'
 import { date, duration, time } from './times.ts'
 
-/** Events as a CSV file for people: names, their zone and their units. */
+/** Events as a CSV file for people: with names, the reader's zone and units. */
 export function factsCsv(
   facts: readonly ApiFact[],
   {
@@ -15,7 +15,7 @@ export function factsCsv(
     units,
   }: {
     readonly nameOf: (fact: ApiFact) => string
-    /** Say which field a value belongs to. */
+    /** State which field a value belongs to. */
     readonly rules: readonly Pick<ApiRule, 'id' | 'when'>[]
     readonly zone: string
     readonly units: Units

@@ -1,11 +1,11 @@
 export type FieldFault = { readonly field: string; readonly message: string }
 
-/** A failed call, with a message that can be shown. */
+/** A failed call, with a message for the operator. */
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure'
-  /** 0 if there was no answer. */
+  /** 0 if there was no response. */
   readonly status: number
-  /** The API's identifier, such as `NOT_FOUND`; `UNREACHABLE` if there was no answer. */
+  /** The API's identifier, such as `NOT_FOUND`; `UNREACHABLE` if there was no response. */
   readonly error: string
   readonly details: readonly FieldFault[]
   readonly requestId: string | undefined
@@ -39,7 +39,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The failure in an error answer; proxies may answer with something other than our envelope. */
+/** The failure in an error response; proxies may respond with something other than our envelope. */
 export function failureOf(
   response: { readonly status: number; readonly headers: Headers },
   envelope: Readonly<Record<string, unknown>> | undefined,
@@ -69,7 +69,7 @@ export function faultAt(field: string, message: string): ApiFailure {
   })
 }
 
-/** Any thrown value, as a failure that can be shown. */
+/** Any thrown value, as a failure to show. */
 export function toFailure(thrown: unknown): ApiFailure {
   if (thrown instanceof ApiFailure) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)
@@ -88,7 +88,7 @@ function textOf(value: unknown): string | undefined {
 
 /**
  * A form's message at a field: the page's own sentences unchanged, the API's with the field's label
- * in place of its name; for an empty field, an instruction.
+ * instead of its name; for an empty field, an instruction.
  */
 export function faultText({ field, message }: FieldFault, label: string, isEmpty: boolean): string {
   if (/^[A-Z]/.test(message)) return message

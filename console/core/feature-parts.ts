@@ -2,7 +2,7 @@
 const MOST_FEATURES = 1_000
 const MOST_BYTES = 900_000
 
-/** Features in parts of which each fits into a call. */
+/** Splits features into parts that each fit into one call. */
 export function featureParts(features: readonly unknown[]): readonly (readonly unknown[])[] {
   const parts: unknown[][] = []
   let bytes = Infinity

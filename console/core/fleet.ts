@@ -13,29 +13,29 @@ import {
   type LiveDevice,
 } from './live-device.ts'
 
-/** The maximum number of devices: beyond it, only the latest are shown, and the page says so. */
+/** Maximum number of devices: beyond it, only the latest are shown, and the page says so. */
 export const MOST_DEVICES = 100_000
 
-/** How old a status of the stream may be when it arrives. */
+/** How old a status from the stream may be on arrival. */
 const READ_BEFORE_MS = 10_000
-/** More happen only while no list is being read. */
+/** More occur only while no list is being read. */
 const MOST_FACTS = 5_000
 
 /**
- * The current state of all devices, from a list and from a stream that was opened before it: the
- * later information wins, so nothing is missed and nothing goes back.
+ * The current state of all devices, from a list and from a stream opened before it: the newer
+ * information wins, so nothing is missed and nothing reverts.
  */
 export class Fleet {
   readonly devices = new Map<string, LiveDevice>()
   /** Counts stream events, to distinguish them from events before or after a list. */
   #step = 0
   readonly #erased = new Map<string, number>()
-  /** The newest revision of each rule that is known. */
+  /** The newest known revision of each rule. */
   readonly #revisions = new Map<string, number>()
-  /** The facts since the last list, which the next one may lack. */
+  /** The facts since the last list, which the next list may lack. */
   #facts: { readonly step: number; readonly fact: ApiFact }[] = []
 
-  /** Applies a position from the stream; it may come twice, and late. */
+  /** Applies a position from the stream, possibly repeated or late. */
   position({ deviceId, ...position }: ApiRecord, now: number): void {
     const device = this.#seen(deviceId, position)
     noteReceipt(device, Date.parse(position.receivedAt), now)
@@ -59,7 +59,9 @@ export class Fleet {
     applyPosition(device, apiDevice)
   }
 
-  /** Applies settings that were changed on this page, which a list or a status may have been read before. */
+  /**
+   * Applies settings changed on this page; a list or a status may have been read before the change.
+   */
   changed(deviceId: string, settings: Partial<ChangedSettings>, now: number): void {
     const device = this.devices.get(deviceId)
     if (device === undefined) return
@@ -71,8 +73,8 @@ export class Fleet {
   }
 
   /**
-   * Applies what happened to a device, which statuses of the stream do not say. The fact may be older than the
-   * list, so it changes only what it is about.
+   * Applies a fact about a device, which statuses from the stream do not include. The fact may be
+   * older than the list, so it changes only what it is about.
    */
   fact(fact: ApiFact): void {
     this.#step += 1
@@ -84,7 +86,10 @@ export class Fleet {
     if (device !== undefined) applyFact(device, fact)
   }
 
-  /** A rule that has changed is raised for no device until facts say so. Returns whether it is the newest that is known. */
+  /**
+   * After a rule has changed, it is raised for no device until facts say so. Returns whether this
+   * is the newest known revision.
+   */
   rule({ id, revision }: { readonly id: string; readonly revision: number }): boolean {
     const known = this.#revisions.get(id) ?? revision
     if (revision < known) return false
@@ -103,7 +108,7 @@ export class Fleet {
     this.#erased.set(deviceId, this.#step)
   }
 
-  /** Begins a list; stream events from here on are newer than it. */
+  /** Begins a list; stream events from here on are newer than the list. */
   list(): FleetList {
     const begun = this.#step
     const listed = new Set<string>()
@@ -136,12 +141,15 @@ export class Fleet {
     for (const { deviceId } of latest.slice(most)) this.devices.delete(deviceId)
   }
 
-  /** Statuses change with time alone. */
+  /** Statuses also change just by the passing of time. */
   age(now: number): void {
     for (const device of this.devices.values()) ageTo(device, now)
   }
 
-  /** The stream's statuses are without standings, so a list may have them of a device that the stream has updated. */
+  /**
+   * The stream's statuses lack standings, so a list may have newer standings of a device that the
+   * stream has updated.
+   */
   #applyStandings(device: LiveDevice, { inside, raised }: ApiDevice, begun: number): void {
     if (raised !== undefined) device.raised = raised.map(idOf)
     if (inside !== undefined) device.inside = inside.map(idOf)

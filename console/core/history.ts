@@ -1,9 +1,11 @@
-/** A request of the page to the worker that reads files. `more`: the batch before has been sent. */
+/**
+ * A request of the page to the worker that reads files. `more`: the previous batch has been sent.
+ */
 export type HistoryOrder =
   | {
       readonly kind: 'read'
       readonly files: readonly File[]
-      /** The device of all points; empty: the files name theirs. */
+      /** The device of all points; empty: taken from the files. */
       readonly deviceId: string
       /** Otherwise they are only counted. */
       readonly isSent: boolean
@@ -24,13 +26,13 @@ export type FoundHistory = {
     readonly from: string
     readonly to: string
   }[]
-  /** What is left out and why, with the first place of each. */
+  /** Skipped items by reason, each with the first location. */
   readonly leftOut: readonly {
     readonly reason: string
-    /** 0: it is about a whole file. */
+    /** 0: it concerns a whole file. */
     readonly count: number
     readonly where: string
   }[]
-  /** Some of the places, in their order. */
+  /** Some of the positions, in order. */
   readonly places: readonly (readonly [latitude: number, longitude: number])[]
 }

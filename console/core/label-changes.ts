@@ -20,7 +20,7 @@ export function labelChanges(
 
 /**
  * The changes that undo `change`, each with its devices: a device loses only labels that were added
- * to it, and gets back only those that it had.
+ * to it, and regains only labels that it had.
  */
 export function undoLabels(
   before: readonly Labelled[],

@@ -6,7 +6,9 @@ export type PixelBox = {
   readonly bottom: number
 }
 
-/** From a device to the nearest edge of its label, with room for the arrow and a selection's ring. */
+/**
+ * From a device to the nearest edge of its label, with room for the arrow and a selection's ring.
+ */
 const FROM_DEVICE = 17
 const FROM_EDGE = 4
 
@@ -29,7 +31,7 @@ type LabelRoom = {
 }
 
 /**
- * The place of a device's label: the first side on which it is in view and covers nothing else;
+ * Where to put a device's label: on the first side where it is in view and covers nothing else;
  * undefined if there is none. With `isWanted` it then covers something.
  */
 export function labelPlace(
@@ -53,7 +55,7 @@ export function labelPlace(
     return { left, top, right: left + width, bottom: top + height }
   }
 
-  /** Below or above a device in view, the label is moved into the view. */
+  /** Below or above a device in view, the label is shifted into the view. */
   function inside(left: number, isCentred: boolean): number {
     const isMovable = isCentred && x >= 0 && x <= viewWidth
     return isMovable ? Math.max(FROM_EDGE, Math.min(left, viewWidth - FROM_EDGE - width)) : left

@@ -8,10 +8,10 @@ import { motionAfter, type Motion } from './motion.ts'
 export type ApiDevice = components['schemas']['Device']
 export type ApiPosition = components['schemas']['LastPosition']
 export type ApiTelemetry = components['schemas']['Telemetry']
-/** A record as the stream sends it. */
+/** A record in the stream's form. */
 export type ApiRecord = ApiPosition & { readonly deviceId: string }
 
-/** The status shown for a device: a disabled one is neither online nor offline. */
+/** The status displayed for a device: a disabled device is neither online nor offline. */
 export type ShownStatus = Liveness | 'disabled'
 
 export type ChangedSettings = Pick<LiveDevice, 'name' | 'labels' | 'disabled'> & {
@@ -33,7 +33,7 @@ export type LiveDevice = {
   telemetry: ApiTelemetry | undefined
   motion: Motion
   status: ShownStatus
-  /** The ids of the rules that are raised for it. */
+  /** The ids of the rules raised for it. */
   raised: readonly string[]
   /** The ids of the geofences that it is in. */
   inside: readonly string[]
@@ -86,7 +86,7 @@ export function rename(device: LiveDevice, name: string | null): void {
   device.searchKey = deviceSearchKey(name, device.deviceId)
 }
 
-/** @param isNext whether no position between this one and the last is missing. */
+/** @param isNext whether no position is missing between this and the previous one. */
 export function moveTo(
   device: LiveDevice,
   position: ApiPosition,
@@ -110,7 +110,7 @@ export function takeTelemetry(device: LiveDevice, telemetry: ApiTelemetry | unde
   if (!isReplaced(telemetry, device.position)) device.telemetry = telemetry
 }
 
-/** An imported position replaces no telemetry. */
+/** An imported position does not replace telemetry. */
 function isReplaced({ receivedAt }: ApiTelemetry, position: ApiPosition): boolean {
   return position.imported !== true && receivedAt < position.receivedAt
 }
@@ -139,8 +139,8 @@ export function ageTo(device: LiveDevice, now: number): void {
 }
 
 /**
- * Whether `a` comes after `b`, which the service sent before, in the order of last positions. The service sends
- * positions in the order of the log.
+ * Whether `a` comes after `b`, which the service sent earlier, in the order of last positions. The
+ * service sends positions in log order.
  */
 export function isLater(a: ApiPosition, b: ApiPosition): boolean {
   const byTime = comparePositionTimes(a, b)

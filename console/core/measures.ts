@@ -1,12 +1,12 @@
 /**
- * Measurements in words; an absent one is none. Numbers are written as the browser's language does, with
- * the symbols of English: so are the sentences around them.
+ * Measurements in words; absent if not measured. Numbers follow the browser's language, with
+ * English unit symbols, like the sentences around them.
  */
 
 export const SPEED_UNITS = ['km/h', 'mph', 'knots'] as const
 export const LENGTH_UNITS = ['metres', 'feet'] as const
 
-/** The units of an operator's choice, and whose numbers: without `locale` those of the browser. */
+/** The operator's units and number format: without `locale` the browser's. */
 export type Units = {
   readonly speed: (typeof SPEED_UNITS)[number]
   readonly length: (typeof LENGTH_UNITS)[number]
@@ -23,30 +23,30 @@ const SHORT = { metres: KILOMETRE, feet: MILE / 10 }
 
 const PER_METRE_A_SECOND = { 'km/h': 3.6, mph: 3_600 / MILE, knots: 3_600 / 1_852 }
 
-/** From metres a second to the number in a unit: for the axis of a plot. */
+/** Converts m/s to the unit, for plot axes. */
 export function speedIn(unit: Units['speed'], metresPerSecond: number): number {
   return metresPerSecond * PER_METRE_A_SECOND[unit]
 }
 
-/** From metres to the number in metres or feet: for the axis of a plot. */
+/** Converts metres to metres or feet, for plot axes. */
 export function lengthIn(unit: Units['length'], metres: number): number {
   return unit === 'feet' ? metres / FOOT : metres
 }
 
-/** From metres a second to `36 km/h`, `22 mph` or `19 kn`. */
+/** Formats m/s as `36 km/h`, `22 mph` or `19 kn`. */
 export function speedText(metresPerSecond: number | undefined, units = METRIC): string | undefined {
   if (metresPerSecond === undefined) return undefined
   const number = speedIn(units.speed, metresPerSecond)
   return unitText(number, units.speed === 'knots' ? 'kn' : units.speed, units)
 }
 
-/** A height or an accuracy, from metres to `1,820 m` or `5,971 ft`. */
+/** Formats a height or an accuracy in metres as `1,820 m` or `5,971 ft`. */
 export function lengthText(metres: number | undefined, units = METRIC): string | undefined {
   if (metres === undefined) return undefined
   return unitText(lengthIn(units.length, metres), units.length === 'feet' ? 'ft' : 'm', units)
 }
 
-/** A way, from metres to `969 m` and `10.0 km`, or `318 ft` and `6.2 mi`. */
+/** Formats a distance in metres as `969 m` and `10.0 km`, or `318 ft` and `6.2 mi`. */
 export function distanceText(metres: number | undefined, units = METRIC): string | undefined {
   if (metres === undefined || Math.round(metres) < SHORT[units.length]) {
     return lengthText(metres, units)
@@ -60,12 +60,14 @@ export function distanceIn(unit: Units['length'], metres: number): number {
   return metres / (unit === 'feet' ? MILE : KILOMETRE)
 }
 
-/** A number with at most `decimals` decimals: `12,345`. */
+/** Formats a number with at most `decimals` decimals: `12,345`. */
 export function numberText(number: number, { locale } = METRIC, decimals = 0): string {
   return formatFor(locale, 0, decimals).format(number)
 }
 
-/** A number of things: `1 report`, `12,345 reports`; `plural` where it is not the singular with an s. */
+/**
+ * A count of things: `1 report`, `12,345 reports`; `plural` if it is not the singular with an s.
+ */
 export function countText(
   number: number,
   singular: string,
@@ -82,7 +84,7 @@ function unitText(number: number, symbol: string, { locale }: Units, digits = 0)
   return `${formatFor(locale, digits, digits).format(number)} ${symbol}`
 }
 
-/** The symbols of the SI, where it has one. */
+/** SI symbols, where they exist. */
 const TIME_SYMBOLS = { second: 's', minute: 'min', hour: 'h', day: 'd', year: 'years' }
 
 /** `12 min`. */
@@ -92,7 +94,7 @@ export function timeText(number: number, unit: keyof typeof TIME_SYMBOLS, units 
 
 const formats = new Map<string, Intl.NumberFormat>()
 
-/** Kept, because making one takes longer than a thousand numbers. */
+/** Cached, because creating one takes longer than formatting a thousand numbers. */
 function formatFor(
   locale: string | undefined,
   minimumFractionDigits: number,
@@ -104,14 +106,14 @@ function formatFor(
     new Intl.NumberFormat(locale, {
       minimumFractionDigits,
       maximumFractionDigits,
-      // No minus before a zero.
+      // Avoids a minus before zero.
       signDisplay: 'negative',
     })
   formats.set(name, format)
   return format
 }
 
-/** From bytes to `605 kB` or `1.2 GB`. */
+/** Formats bytes as `605 kB` or `1.2 GB`. */
 export function bytesText(bytes: number, units = METRIC): string {
   const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
   return unitText(bytes / 1_000 ** power, BYTE_UNITS[power] ?? 'byte', units, power > 1 ? 1 : 0)
@@ -119,7 +121,7 @@ export function bytesText(bytes: number, units = METRIC): string {
 
 const BYTE_UNITS = ['byte', 'kB', 'MB', 'GB', 'TB']
 
-/** From a fraction to `80 %`. */
+/** Formats a fraction as `80 %`. */
 export function batteryText(fraction: number | undefined): string | undefined {
   return fraction === undefined ? undefined : `${Math.round(fraction * 100)} %`
 }
@@ -135,13 +137,13 @@ export function coordinatesText({
   return `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`
 }
 
-/** A length of the map's scale: 1, 2 or 5 times a power of ten. */
+/** A length for the map's scale: 1, 2 or 5 times a power of ten. */
 type MapScale = { readonly text: string; readonly pixels: number }
 
-/** The shortest is two fifths of it, which has room for its text. */
+/** The shortest is two fifths of the maximum, which leaves room for its text. */
 const WIDEST_PIXELS = 150
 const SMALL_UNITS = { metres: 'm', feet: 'ft' }
-/** From this number of metres or feet on it is in kilometres or miles. */
+/** From this number of metres or feet on, lengths are in kilometres or miles. */
 const LARGE_UNITS = {
   metres: { unit: 'km', holds: 1_000 },
   feet: { unit: 'mi', holds: 5_280 },

@@ -1,6 +1,6 @@
 /**
  * Web Mercator on a square from 0 to 1: west to east, north to south. It does not reach the poles;
- * places beyond its limits are drawn at its edge.
+ * points beyond its limits are drawn at its edge.
  */
 const FARTHEST_LATITUDE = 85.0511287798066
 

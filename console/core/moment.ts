@@ -5,9 +5,9 @@ import { isOneDay, type Span } from './span.ts'
 const LAST_OF_SECOND_MS = 999
 
 /**
- * The moment that a text such as `14:05` or `14:05:55` names on a day in a zone, with all reports of
- * that second; `2026-11-22T14:05` has its own day. Of a time that the clocks repeat it is the first, or the second
- * with `again` after it. Undefined for any other text.
+ * Parses a text such as `14:05` or `14:05:55` as a moment on a day in a zone, including all reports
+ * of that second; `2026-11-22T14:05` has its own day. Of a repeated time it is the first, or the
+ * second with `again` after it. Undefined for any other text.
  */
 export function momentOf(text: string, day: string, zone: string): number | undefined {
   const [clock = '', own = day] = text.replace(AGAIN, '').split('T').reverse()
@@ -17,22 +17,22 @@ export function momentOf(text: string, day: string, zone: string): number | unde
   return (text.endsWith(AGAIN) ? repeated(first, zone) : first) + LAST_OF_SECOND_MS
 }
 
-/** After the time that the clocks show for the second time, in the address and in words. */
+/** Follows the second occurrence of a repeated time, in the address and in words. */
 const AGAIN = 'again'
 
-/** ` again` for a moment whose time the clocks have shown before on that day; empty otherwise. */
+/** ` again` for the second occurrence of a time repeated on that day; otherwise empty. */
 export function againText(at: number, zone: string): string {
   const first = momentOf(time(at, zone), date(at, zone), zone) ?? at
   return at - first >= SECOND_MS ? ` ${AGAIN}` : ''
 }
 
-/** A typed time of day as `momentOf` reads it: `2:30 am again`. */
+/** A typed time of day in the form that `momentOf` parses: `2:30 am again`. */
 export function typedMoment(text: string): string {
   const [, clock = '', again = ''] = /^(.*?)\s*(again)?$/i.exec(text.trim()) ?? []
   return clockTime24(clock) + again.toLowerCase()
 }
 
-/** The text of a moment, which has its day if the span has several. */
+/** The text of a moment, including its day if the span has several. */
 export function momentInAddress(at: number, span: Span, zone: string): string {
   const text = isOneDay(span) ? time(at, zone) : `${date(at, zone)}T${time(at, zone)}`
   return text + againText(at, zone).trim()
@@ -41,7 +41,7 @@ export function momentInAddress(at: number, span: Span, zone: string): string {
 /** The clocks are set back by half an hour in few zones, in all others by an hour. */
 const SET_BACK_MS = [1_800_000, 3_600_000]
 
-/** The second moment with the same time of the clock, or the only one. */
+/** The second moment with the same clock time, or the only one. */
 function repeated(first: number, zone: string): number {
   const shown = toSecond(first, zone)
   const later = SET_BACK_MS.map((ms) => first + ms)
@@ -54,7 +54,7 @@ function toSecond(at: number, zone: string): string {
 
 type Report = { readonly at: number }
 
-/** A typed moment is the end of its second. */
+/** A typed moment means the end of its second. */
 const SECOND_MS = 1_000
 
 /**

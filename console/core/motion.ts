@@ -2,9 +2,9 @@ import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 
 /** A device's motion, judged by its positions. */
 export type Motion = {
-  /** Metres a second at the newest position; undefined: not known. */
+  /** Metres per second at the newest position; undefined: unknown. */
   readonly speed: number | undefined
-  /** The place where it has been since `sinceMs`. */
+  /** Where it has been since `sinceMs`. */
   readonly place: Coordinates
   /** Undefined if it was already there at the first position read. */
   readonly sinceMs: number | undefined
@@ -18,13 +18,14 @@ type MeasuredPosition = Coordinates & { readonly speed?: number; readonly accura
 const MOVING_SPEED = 3 / 3.6
 /** A parked device's positions are at most this far apart, or as far as its accuracy. */
 const STILL_METRES = 50
-/** Over a longer time, the average between two positions says nothing about the current speed. */
+/** Over a longer time, the average between two positions does not show the current speed. */
 const SPEED_WITHIN_MS = 300_000
 
 /**
  * The motion after a newer position.
  *
- * @param isNext whether `position` directly follows the one before: only then is it known when the
+ * @param isNext whether `position` directly follows the previous one: only then is the time of
+ * arrival known.
  *   device came to a place.
  */
 export function motionAfter(

@@ -16,7 +16,7 @@ export type Subject = {
   readonly types: readonly string[]
   readonly ruleIds: readonly string[]
   readonly geofenceIds: readonly string[]
-  /** Whether the end of a rule counts too. */
+  /** Whether the end of a rule is also included. */
   readonly ends: boolean
 }
 
@@ -43,7 +43,7 @@ export function subjectOf({
   return { about, types: types ?? [], ruleIds, geofenceIds, ends }
 }
 
-/** @throws {ApiFailure} where nothing is chosen. */
+/** @throws {ApiFailure} if nothing is selected. */
 export function eventFields({ about, types, ruleIds, geofenceIds, ends }: Subject) {
   const some = <T>(all: readonly T[]) => (all.length > 0 ? [...all] : null)
   const none = { types: null, ruleIds: null, geofenceIds: null }
@@ -57,7 +57,7 @@ export function eventFields({ about, types, ruleIds, geofenceIds, ends }: Subjec
       types: ['rule.raised', ...(ends ? ['rule.cleared'] : [])],
     }
   }
-  // Only the API makes those that have rules without types.
+  // Only the API creates subscriptions that have rules without types.
   if (types.length === 0 && ruleIds.length === 0) throw faultAt('types', 'Choose an event.')
   return { types: some(types), ruleIds: some(ruleIds), geofenceIds: some(geofenceIds) }
 }
@@ -67,7 +67,8 @@ type Values = Readonly<Record<string, string>>
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
 
 /**
- * Nothing chosen: at any time. Times without a day apply to every day, a day without times is a whole one.
+ * Nothing selected: at any time. Times without a day apply to every day, a day without times is a
+ * whole day.
  * @throws {ApiFailure} for anything but a time of day.
  */
 export function hoursOf(days: readonly string[], values: Values) {
@@ -128,13 +129,13 @@ export function everySecondsOf({ everySeconds = '' }: Values): number {
   return everySeconds.trim() === '' ? 0 : numberOf('everySeconds', everySeconds, 0, 3_600)
 }
 
-/** The units in which a form asks for an age, in seconds. */
+/** The units in which a form takes an age, in seconds. */
 export const AGE_UNITS = { minutes: 60, hours: 3_600, days: 86_400, seconds: 1 } as const
 export type AgeUnit = keyof typeof AGE_UNITS
 
 const LONGEST_AGE_SECONDS = 30 * AGE_UNITS.days
 
-/** The age in the largest unit that has it in whole numbers. */
+/** The age in the largest unit that gives a whole number. */
 export function enteredAge(seconds: number | undefined): { text: string; unit: AgeUnit } {
   if (seconds === undefined) return { text: '', unit: 'hours' }
   const units = ['days', 'hours', 'minutes', 'seconds'] as const
@@ -142,7 +143,10 @@ export function enteredAge(seconds: number | undefined): { text: string; unit: A
   return { text: String(seconds / AGE_UNITS[unit]), unit }
 }
 
-/** Null: the usual age. @throws {ApiFailure} for anything but a whole number up to 30 days. */
+/**
+ * Null: the default age.
+ * @throws {ApiFailure} for anything but a whole number up to 30 days.
+ */
 export function maxAgeSecondsOf({ maxAgeSeconds = '', maxAgeUnit }: Values): number | null {
   if (maxAgeSeconds.trim() === '') return null
   const seconds = AGE_UNITS[maxAgeUnit as AgeUnit]

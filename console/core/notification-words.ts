@@ -3,7 +3,7 @@ import { FACT_WORDS } from './device-facts.ts'
 import { countText, METRIC, numberText } from './measures.ts'
 import { secondsText } from './times.ts'
 
-/** The API calls it a subscription, people a notification. */
+/** The API calls it a subscription, the console a notification. */
 export type ApiSubscription = components['schemas']['Subscription']
 export type TestOutcome = components['schemas']['TestOutcome']
 type Target = ApiSubscription['target']
@@ -59,7 +59,7 @@ export function hoursText({ days, from, to, zone }: NonNullable<ApiSubscription[
   return `${words} ${from}–${to}, ${zone}`
 }
 
-/** The most that it sends, and the oldest: `at least 1 minute apart · nothing older than 2 hours`. */
+/** The limits on what it sends: `at least 1 minute apart · nothing older than 2 hours`. */
 export function limitTexts({
   everySeconds,
   maxAgeSeconds,
@@ -93,7 +93,7 @@ function hostOf({ kind, url }: Target): string {
 }
 
 /**
- * How it is doing: `Failing since 14:05: 500 from example.org; 312 wait`.
+ * Its state: `Failing since 14:05: 500 from example.org; 312 wait`.
  * @param when a time in words, from ISO 8601.
  */
 export function stateText(

@@ -2,14 +2,20 @@ import type { components } from '../api/schema.ts'
 
 type Place = components['schemas']['Place']
 
-/** A place in words, with its city if it is a part of one: `Innere Stadt, Graz`; a geofence by its name alone. */
+/**
+ * A place in words, with its city if it is a part of one: `Innere Stadt, Graz`; for a geofence only
+ * its name.
+ */
 export function placeText(place: Place): string | undefined {
   if (place === null) return undefined
   const { name, region, geofenceId } = place
   return region === undefined || geofenceId !== undefined ? name : `${name}, ${region}`
 }
 
-/** `Depot → Innere Stadt, Graz`; of a way within one place, its name alone. Empty if no place is known. */
+/**
+ * `Depot → Innere Stadt, Graz`; for a trip within one place, only its name. Empty if no place is
+ * known.
+ */
 export function wayText(start: Place, end: Place): string {
   const names = [start, end].map(placeText).filter((name) => name !== undefined)
   return [...new Set(names)].join(' → ')

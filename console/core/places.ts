@@ -9,13 +9,13 @@ export type Stay = {
 /** A place where a device has stopped, perhaps often. */
 export type StayedPlace = Stay & { readonly stays: number }
 
-/** Stops nearer to each other are at one place. */
+/** Stops closer together than this are at one place. */
 const ONE_PLACE_METRES = 200
 
-/** The places of stays, the one of the longest time first. */
+/** The places of stays, the longest total time first. */
 export function placesOf(stays: readonly Stay[]): readonly StayedPlace[] {
   const places: StayedPlace[] = []
-  // The longest stay has the best middle.
+  // The longest stay has the most accurate centre.
   for (const stay of [...stays].sort((a, b) => b.ms - a.ms)) {
     const index = places.findIndex(
       ({ position }) => metresBetween(position, stay.position) <= ONE_PLACE_METRES,
@@ -32,7 +32,10 @@ type Circle = { readonly x: number; readonly y: number; readonly ms: number }
 const LEAST_RADIUS = 5
 const MOST_RADIUS = 26
 
-/** Circles with areas by their times, in pixels; one that would begin within a larger one is added to it. */
+/**
+ * Circles whose areas represent their times, in pixels; a circle that would begin within a larger
+ * one is added to it.
+ */
 export function circlesOf(
   places: readonly Circle[],
 ): readonly (Circle & { readonly radius: number })[] {

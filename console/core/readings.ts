@@ -10,7 +10,7 @@ import {
 } from './measures.ts'
 import { KNOWN_ATTRIBUTES } from '../../schemas/report/known-attributes.ts'
 
-/** The fields of a rule: measurements of a position, and attributes. */
+/** The fields that a rule can use: measurements of a position, and attributes. */
 
 export const MEASURED_FIELDS = ['speed', 'battery', 'altitude', 'accuracy', 'heading'] as const
 
@@ -76,13 +76,13 @@ export function attributeText(
   return unit === undefined ? number : `${number} ${unit}`
 }
 
-/** The number of an attribute on a plot's axis: ways are in kilometres or miles. */
+/** The value of an attribute for a plot's axis: distances are in kilometres or miles. */
 export function plottedNumber(name: string, value: unknown, { length }: Units): number | undefined {
   if (typeof value !== 'number') return undefined
   return known(name)?.unit === 'm' ? distanceIn(length, value) : value
 }
 
-/** The name and, where there is one, the unit of `plottedNumber`: `Temperature, °C`. */
+/** The name and, if there is one, the unit of `plottedNumber`: `Temperature, °C`. */
 export function attributeTitle(name: string, { length }: Units): string {
   const own = known(name)?.unit
   const unit = own === 'm' ? (length === 'feet' ? 'mi' : 'km') : own
@@ -94,7 +94,7 @@ function attributeUnit(name: string): string | undefined {
   return known(name)?.unit
 }
 
-/** The attributes in display order: those with an agreed meaning first. */
+/** The attributes in display order: those with a defined meaning first. */
 export function inShownOrder(names: Iterable<string>): string[] {
   const rank = (name: string) => (known(name) === undefined ? 1 : 0)
   return [...names].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))

@@ -3,13 +3,16 @@ import { devicePath } from './address.ts'
 /** A time in which something moves. */
 type Drive = { readonly from: number; readonly to: number }
 
-/** How many times as fast as it was a replay can be. */
+/** The speeds of a replay, as multiples of real time. */
 export const REPLAY_SPEEDS = [1, 10, 60, 180, 600, 1_800] as const
 const USUAL_SPEED = 60
 /** All driving is replayed in about this time. */
 const REPLAYED_MS = 60_000
 
-/** When a replay at a moment goes on: at once while any of them moves, else with the next; Infinity after the last. */
+/**
+ * The moment at which a replay continues: immediately while any device moves, otherwise with the
+ * next movement; Infinity after the last.
+ */
 export function skipRest(drives: readonly Drive[], at: number): number {
   let next = Infinity
   for (const { from, to } of drives) {
@@ -28,21 +31,21 @@ export function replaySpeed(drives: readonly Drive[]): number {
 
 /** Their tracks are read and drawn together. */
 export const MOST_REPLAYED = 10
-/** No device's id has a line break. */
+/** Device ids contain no line breaks. */
 const SEPARATOR = '\n'
 
-/** The other devices that the address names (`with`), so that a replay can be sent to somebody. */
+/** The other devices named in the address (`with`), so that a replay can be shared. */
 export function othersIn(query: URLSearchParams): readonly string[] {
   const ids = query.get('with')?.split(SEPARATOR).filter(Boolean) ?? []
   return ids.slice(0, MOST_REPLAYED - 1)
 }
 
-/** As the address names them. */
+/** In the address's form. */
 export function othersText(deviceIds: readonly string[]): string {
   return deviceIds.join(SEPARATOR)
 }
 
-/** The page of the first device, with all of them in the replay. */
+/** The page of the first device, with all devices in the replay. */
 export function replayPath([first = '', ...others]: readonly string[]): string {
   return `${devicePath(first)}?${new URLSearchParams({ with: othersText(others) })}`
 }

@@ -71,7 +71,7 @@ export function draftOf({ when, forSeconds }: ApiRule, units: Units): RuleDraft 
   }
 }
 
-/** @throws {ApiFailure} for a field that is empty or no number. */
+/** @throws {ApiFailure} for a field that is empty or not a number. */
 export function whenOf(draft: RuleDraft, units: Units): RuleWhen {
   const { preset, comparison, geofenceId } = draft
   if (preset === 'silent') return { silent: true }
@@ -118,7 +118,7 @@ export function enteredUnit(field: string, units: Units): string | undefined {
   return field === 'battery' ? '%' : fieldUnit(field)
 }
 
-/** From the service's number to the entered one. */
+/** Converts the service's number to the entered one. */
 function scaleOf(field: string, units: Units): number {
   if (field === 'speed') return speedIn(units.speed, 1)
   return field === 'battery' ? 100 : 1
@@ -131,7 +131,7 @@ function numberIn(field: string, text: string): number {
   return number
 }
 
-/** Without what is lost between units. */
+/** Rounds off what the conversion between units loses. */
 function numberField(number: number): string {
   return String(Math.round(number * 1e6) / 1e6)
 }

@@ -9,7 +9,7 @@ export type RuleWhen = ApiRule['when']
 /** The names of geofences, by id. */
 export type GeofenceNames = ReadonlyMap<string, string>
 
-/** A rule as people say it: `Faster than 90 km/h for 1 min, in Yard`. */
+/** A rule as a phrase: `Faster than 90 km/h for 1 min, in Yard`. */
 export function ruleText(
   {
     when,
@@ -42,7 +42,7 @@ function conditionText(when: RuleWhen, nameOf: (id: string) => string, units: Un
   return `${fieldName(field)} ${isAbove ? 'above' : 'below'} ${value}`
 }
 
-/** Said only where it differs from the threshold. */
+/** Mentioned only if it differs from the threshold. */
 function endText(when: RuleWhen, units: Units): string {
   if (!('clear' in when) || when.clear === undefined) return ''
   const [side, limit] = 'above' in when ? ['below', when.above] : ['above', when.below]

@@ -3,7 +3,7 @@ import { ApiFailure, toFailure, type FieldFault } from './failure.ts'
 type Fields = Readonly<Record<string, unknown>>
 type Versioned = { readonly revision: number }
 
-/** The values of a form that differ from what it was opened with; null stands for nothing. */
+/** The values of a form that differ from its initial ones; null stands for nothing. */
 export function changedValues(before: object, entered: object): Fields {
   return Object.fromEntries(
     Object.entries(entered).filter(([name, value]) => !isSame((before as Fields)[name], value)),
@@ -11,8 +11,9 @@ export function changedValues(before: object, entered: object): Fields {
 }
 
 /**
- * Saves what was changed in a form, and nothing else. What others have changed meanwhile stays. If that is the same field,
- * the returned function throws an `ApiFailure` that says so at the field, and replaces it the next time.
+ * Saves what was changed in a form, and nothing else. Changes made by others in the meantime
+ * remain. If they concern the same field, the returned function throws an `ApiFailure` that says so
+ * at the field, and replaces the value the next time.
  */
 export function changeSaver<Item extends Versioned>(
   before: Item,

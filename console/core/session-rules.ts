@@ -24,7 +24,7 @@ export function roleMay(role: string, right: Right): boolean {
 
 const WARN_MS = 2 * 60_000
 
-/** The time until the session ends, if that is less than two minutes and it has not ended yet. */
+/** The time until the session ends, if less than two minutes are left. */
 export function endOfSession(
   { idleEndsAt, endsAt }: { readonly idleEndsAt: string; readonly endsAt: string },
   now: number,

@@ -1,13 +1,13 @@
 import { sentence } from './failure.ts'
 
-/** Where a position of a shape is in the API's words: `shape.coordinates[0][0][3]`. */
+/** The location of a shape's position in the API's messages: `shape.coordinates[0][0][3]`. */
 const PLACE = String.raw`(?:shape\.)?coordinates((?:\[\d+\])+)`
 
 const CROSSING = new RegExp(
   String.raw`^the edges that begin at ${PLACE} and ${PLACE} must not meet`,
 )
 
-/** A fault of a shape as people draw it: by corners, counted from 1, not by coordinates. */
+/** A fault of a shape in a drawer's terms: by corners, counted from 1, not by coordinates. */
 export function shapeFaultText(message: string): string {
   const [, one, other] = CROSSING.exec(message) ?? []
   if (one !== undefined && other !== undefined) {

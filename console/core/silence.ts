@@ -23,12 +23,12 @@ export type SilenceFacts = {
   readonly clock?: ClockError | undefined
   /** The key that it last reported with. */
   readonly key?: Pick<ApiKey, 'revokedAt' | 'expiresAt' | 'previousValidUntil'> | undefined
-  /** The latest first. */
+  /** Latest first. */
   readonly rejections?: readonly Pick<Rejection, 'receivedAt' | 'error' | 'message'>[] | undefined
-  /** The latest first. */
+  /** Latest first. */
   readonly positions?:
     readonly Pick<ApiPosition, 'timestamp' | 'receivedAt' | 'imported'>[] | undefined
-  /** The minutes of the service since the device last reported, the oldest first. */
+  /** The service's minutes since the device last reported, oldest first. */
   readonly minutes?: readonly Pick<Minute, 'start' | 'accepted'>[] | undefined
 }
 
@@ -61,12 +61,12 @@ const LEAST_INTERVALS = 4
 const LATE_MS = 5 * MINUTE_MS
 const NEWEST = 5
 
-/** The reasons for a silence that the facts allow, the most likely first. */
+/** The reasons for a silence that are consistent with the facts, the most likely first. */
 export function silenceReasons(facts: SilenceFacts, now: number): readonly SilenceReason[] {
   const { device } = facts
   const key = keyEnded(facts, now)
   const refused = refusedSince(facts)
-  // Since that key ended, it has reported with another one.
+  // Since that key ended, it has reported with another key.
   const hasOtherKey = key !== undefined && refused !== undefined && refused.lastMs > key.sinceMs
   const reasons = hasOtherKey ? [refused, key] : [key, refused]
   const isDisabled = device?.isDisabled === true
@@ -109,7 +109,7 @@ function timeOf(text: string | null): number {
   return text === null ? Infinity : Date.parse(text)
 }
 
-/** Its refusals since it last reported, with the cause of the latest one. */
+/** Its refusals since it last reported, with the cause of the latest. */
 function refusedSince({ device, rejections = [] }: SilenceFacts) {
   const since = rejections.filter(
     ({ receivedAt, error, message }) =>
@@ -135,7 +135,7 @@ function refusedSince({ device, rejections = [] }: SilenceFacts) {
 function serviceAway({ device, positions = [], minutes = [] }: SilenceFacts) {
   // The service may be younger than imported history.
   if (positions[0]?.imported === true) return undefined
-  // The current minute may have nothing yet.
+  // The current minute may still be empty.
   const away = minutes
     .slice(0, -1)
     .filter(({ accepted }) => accepted === null)
@@ -147,7 +147,7 @@ function serviceAway({ device, positions = [], minutes = [] }: SilenceFacts) {
 }
 
 function notDue({ device, positions = [] }: SilenceFacts, now: number) {
-  // Reports that came together are one.
+  // Reports that arrived together count as one.
   const heard = [...new Set(positions.map((one) => Date.parse(seenAt(one))))].sort((a, b) => b - a)
   const everyMs = median(heard.slice(1).map((at, index) => (heard[index] ?? at) - at))
   const dueMs = (device?.lastSeenMs ?? 0) + everyMs

@@ -49,14 +49,14 @@ export function drawnShape(sketch: Sketch): GeofenceShape | undefined {
     : { type: 'MultiPolygon', coordinates: polygons }
 }
 
-/** A place of a sketch that can be dragged. `index` counts the corners of all rings. */
+/** A draggable point of a sketch. `index` counts the corners of all rings. */
 export type Handle = {
   readonly kind: 'corner' | 'between' | 'edge' | 'whole'
   readonly at: LonLat
   readonly index: number
 }
 
-/** The handles of a sketch; where several share a place, the last is on top. */
+/** The handles of a sketch; where several coincide, the last is on top. */
 export function handlesOf(sketch: Sketch): readonly Handle[] {
   if (sketch.type === 'circle') {
     if (sketch.centre === undefined) return []
@@ -86,7 +86,7 @@ export function handlesOf(sketch: Sketch): readonly Handle[] {
   return handles
 }
 
-/** The sketch after a handle was dragged from its place in `sketch` to another one. */
+/** The sketch after a handle was dragged from its position in `sketch` to another. */
 export function dragged(sketch: Sketch, { kind, at, index }: Handle, to: LonLat): Sketch {
   if (sketch.type === 'circle') {
     if (kind === 'whole' || sketch.centre === undefined) return { ...sketch, centre: to }
@@ -102,7 +102,7 @@ export function dragged(sketch: Sketch, { kind, at, index }: Handle, to: LonLat)
   })
 }
 
-/** Without the corner; a ring keeps three. */
+/** Removes the corner; a ring keeps at least three. */
 export function withoutCorner(sketch: Sketch, index: number): Sketch {
   return withCorners(sketch, (corner, n, ring) =>
     n === index && (ring.length > LEAST_CORNERS || (sketch.type === 'area' && sketch.isDrawing))
@@ -111,14 +111,14 @@ export function withoutCorner(sketch: Sketch, index: number): Sketch {
   )
 }
 
-/** The sketch after a click on the map while it is drawn; a click on the first corner closes it. */
+/** The sketch after a click on the map while drawing; a click on the first corner closes it. */
 export function clicked(sketch: Sketch, at: LonLat): Sketch {
   if (sketch.type === 'circle') return { ...sketch, centre: at }
   const [[ring = []] = []] = sketch.polygons
   return { ...sketch, polygons: [[[...ring, at]]] }
 }
 
-/** The sketch when no more corners follow. */
+/** The sketch when drawing ends. */
 export function closedSketch(sketch: Sketch): Sketch {
   return sketch.type === 'area' && canFinish(sketch) ? { ...sketch, isDrawing: false } : sketch
 }
@@ -134,7 +134,7 @@ export function radiusFrom(centre: LonLat, to: LonLat): number {
 
 const CIRCLE_CORNERS = 72
 
-/** The rings of a shape as drawn; those of a circle approximate it. */
+/** The drawn rings of a shape; a circle's rings approximate it. */
 export function ringsOf(sketch: Sketch): readonly (readonly LonLat[])[] {
   if (sketch.type === 'area') return sketch.polygons.flat()
   const { centre, radius } = sketch
@@ -156,7 +156,7 @@ export function shapeText(apiShape: ApiShape, units: Units = METRIC): string {
   return polygons.length === 1 ? words : `${countText(polygons.length, 'area', units)}, ${words}`
 }
 
-/** Places as `latitude, longitude`, one a line, as other programs write them. */
+/** Points as `latitude, longitude`, one per line, as other programs write them. */
 export function placesText(places: readonly LonLat[]): string {
   return places
     .map(rounded)
@@ -164,7 +164,7 @@ export function placesText(places: readonly LonLat[]): string {
     .join('\n')
 }
 
-/** Undefined if a line is not a place on earth. */
+/** Undefined if a line is not a point on earth. */
 export function placesIn(text: string): readonly LonLat[] | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const places = lines.map((line): LonLat => {
@@ -188,7 +188,7 @@ function withCorners(sketch: Sketch, change: ChangeCorner): Sketch {
   return { ...sketch, polygons }
 }
 
-/** The place in a direction from another, along the great circle. */
+/** The point in a direction from another, along the great circle. */
 function beside(from: LonLat, metres: number, direction: number): LonLat {
   const [longitude, latitude] = [radians(from[0]), radians(from[1])]
   const [angle, turn] = [metres / EARTH_RADIUS_METRES, radians(direction)]
@@ -211,7 +211,7 @@ function closed(ring: readonly LonLat[]): readonly LonLat[] {
   return corners.slice(0, 1).reduce((all, first) => [...all, first], corners)
 }
 
-/** To a few centimetres, and within ±180°. */
+/** Rounded to a few centimetres, and within ±180°. */
 function rounded([longitude, latitude]: LonLat): LonLat {
   return [round(near(longitude, 0)), round(latitude)]
 }

@@ -5,7 +5,7 @@ import { dayBounds, isDay, nextDay } from './times.ts'
 /** Whole days, from the first to the last, both included. */
 export type Span = { readonly first: string; readonly last: string }
 
-/** The days that the address names: `day`, or `from` and `to`; else today. */
+/** The days named in the address: `day`, or `from` and `to`; otherwise today. */
 export function spanIn(query: URLSearchParams, today: string): Span {
   const [day, first, last] = ['day', 'from', 'to'].map((name) => query.get(name) ?? '')
   if (isDay(first ?? '') && isDay(last ?? '')) return inOrder(first ?? '', last ?? '')
@@ -18,7 +18,10 @@ export function inOrder(one: string, other: string): Span {
   return one <= other ? { first: one, last: other } : { first: other, last: one }
 }
 
-/** The days as the address has them. @param others the other devices of the replay, which other days keep. */
+/**
+ * The days in the address's form.
+ * @param others the other devices of the replay, which remain when the days change.
+ */
 export function spanQuery({ first, last }: Span, today: string, others?: string | null): string {
   const query = new URLSearchParams(first === last ? { day: first } : { from: first, to: last })
   if (first === last && first === today) query.delete('day')
@@ -35,7 +38,7 @@ export function spanBounds({ first, last }: Span, zone: string): { from: number;
   return { from: dayBounds(first, zone).from, to: dayBounds(last, zone).to }
 }
 
-/** A range as the API's parameters write it. */
+/** A range as parameters of the API. */
 export function rangeQuery({ from, to }: { readonly from: number; readonly to: number }) {
   return { from: isoTime(from), to: isoTime(to) }
 }
@@ -67,7 +70,7 @@ export function yearOf(day: string): Span {
   return { first: `${day.slice(0, 4)}-01-01`, last: `${day.slice(0, 4)}-12-31` }
 }
 
-/** The days before (-1) or after (1) a span: as many, or the whole month or year. */
+/** The days before (-1) or after (1) a span: equally many, or the whole month or year. */
 export function spanBeside(span: Span, by: -1 | 1): Span {
   const { first, last } = span
   const beside = by < 0 ? nextDay(first, -1) : nextDay(last, 1)
@@ -103,15 +106,15 @@ function isSame(a: Span, b: Span): boolean {
   return a.first === b.first && a.last === b.last
 }
 
-/** How many records a device has of each day; days without any may be missing. */
+/** How many records a device has on each day; days without any may be missing. */
 export type DayCounts = ReadonlyMap<string, { readonly count: number }>
 
-/** The service reads as many records within a second. */
+/** The service reads about this many records per second. */
 const MOST_RECORDS = 100_000
 
 /**
- * The days to read next: those nearest to a day, within one month and within the size of one
- * request. Undefined if nothing is missing.
+ * The days to read next: the nearest to a day, within one month and within the size of one request.
+ * Undefined if nothing is missing.
  */
 export function nextDays(missing: DayCounts, near: string): Span | undefined {
   const away = (day: string) => Math.abs(dayCount({ first: near, last: day }) - 1)

@@ -6,7 +6,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 export const DAY_MS = 24 * HOUR
 
-/** Times between marks of an axis. Below one second marks would have the same labels. */
+/** Intervals between marks of an axis. Below one second marks would have the same labels. */
 const TIME_STEPS = [
   ...[1, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
   ...[1, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
@@ -53,7 +53,7 @@ export function valueTicks(least: number, greatest: number, most: number, isCoun
 const LEAST_PART = 0.01
 const MARGIN = 0.1
 
-/** The range of an axis for values: with room beside them, but not across zero. */
+/** The range of an axis for values: with room on both sides, but not across zero. */
 export function valueRange(least: number, greatest: number): readonly [number, number] {
   const lacking = Math.max(Math.abs(least), Math.abs(greatest)) * LEAST_PART - (greatest - least)
   const more = Math.max(0, lacking) / 2 + Math.max(greatest - least, lacking) * MARGIN

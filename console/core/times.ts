@@ -1,4 +1,4 @@
-/** Lengths of time in words, and the clock of a time zone. Milliseconds since the epoch. */
+/** Durations in words, and the clock of a time zone. Milliseconds since the epoch. */
 import { durationParts } from '../../schemas/text/duration-parts.ts'
 import {
   firstMoment,
@@ -50,7 +50,7 @@ export function duration(ms: number, units = METRIC): string {
     .join(' ')
 }
 
-/** Minutes as people say them: `1 hour`, `24 hours`, `90 minutes`, `7 days`. */
+/** Minutes in words: `1 hour`, `24 hours`, `90 minutes`, `7 days`. */
 export function minutesText(minutes: number): string {
   const hours = minutes / 60
   if (hours >= 48 && hours % 24 === 0) return `${hours / 24} days`
@@ -91,21 +91,21 @@ export function isZone(name: string): boolean {
 /** The length of a date. */
 const DATE = '2026-01-31'.length
 
-/** `2026-01-31T12:30:05.678Z` as the zone's clocks show it. */
+/** `2026-01-31T12:30:05.678Z` as shown by the zone's clocks. */
 function shown(ms: number, zone: string): string {
   return isoTime(clockOf(zone)(ms))
 }
 
 const clocks = new Map<string, LocalClock>()
 
-/** The clock of a zone; making one takes long. */
+/** The clock of a zone; creating one takes long. */
 export function clockOf(zone: string): LocalClock {
   const clock = clocks.get(zone) ?? localClock(zone)
   clocks.set(zone, clock)
   return clock
 }
 
-/** The value of a `datetime-local` field, and the moment that it means in a zone. */
+/** The value of a `datetime-local` field, and the moment it means in a zone. */
 
 /** `2026-01-31T12:30` in the zone. */
 export function toInput(ms: number, zone: string): string {
@@ -143,7 +143,7 @@ export function isDay(text: string): boolean {
   return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)
 }
 
-/** The earliest moment that has the day's date in the zone: some days begin at 01:00. */
+/** The earliest moment with the day's date in the zone: some days begin at 01:00. */
 function beginOf(day: string, zone: string): number {
   return firstMoment(Date.parse(`${day}T00:00:00Z`), clockOf(zone))
 }

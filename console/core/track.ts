@@ -10,7 +10,7 @@ type ApiTrack = components['schemas']['Track']
 type Measured = { readonly [Name in Measurement]: number | undefined }
 
 /**
- * One point of a track, in the order of time; its `speed` is as reported, or else computed from the
+ * One point of a track, in order of time; its `speed` is reported, or else computed from the
  * previous point.
  */
 export type TrackPoint = Measured & {
@@ -20,11 +20,11 @@ export type TrackPoint = Measured & {
   readonly x: number
   readonly y: number
   readonly attributes: DeviceAttributes
-  /** It was recorded elsewhere, and brought in as history. */
+  /** It was recorded elsewhere, and imported as history. */
   readonly isImported: boolean
   /**
-   * Between the previous point and this one the device was silent, or its path is unknown: a gap. Or it was
-   * outside the part of the map that the points show.
+   * Between the previous point and this one the device was silent, or its path is unknown: a gap.
+   * Or it was outside the part of the map that the points cover.
    */
   readonly after: 'silence' | 'gap' | 'outside' | undefined
 }
@@ -84,12 +84,12 @@ function afterGap(
   return isPathless(metres, ms) ? 'gap' : 'silence'
 }
 
-/** The longest range of which the service reads a track, and the points that it gives without being asked. */
+/** The longest range for which the service reads a track, and the default number of points. */
 const LONGEST_MS = 400 * 86_400_000
 const USUAL_POINTS = 2_000
 const LEAST_POINTS = 100
 
-/** The queries for the track of a range of any length, with as many points as for one of a day. */
+/** The queries for the track of a range of any length, with as many points as for one day. */
 export function partsOfTrack({ from, to }: { readonly from: number; readonly to: number }) {
   const count = Math.max(1, Math.ceil((to - from) / LONGEST_MS))
   const points = Math.max(LEAST_POINTS, Math.floor(USUAL_POINTS / count))
@@ -99,7 +99,7 @@ export function partsOfTrack({ from, to }: { readonly from: number; readonly to:
   })
 }
 
-/** Tracks of adjoining ranges as one. */
+/** Joins tracks of adjoining ranges. */
 export function joinTracks(tracks: readonly Track[]): Track {
   const points: TrackPoint[] = []
   for (const track of tracks) {
@@ -116,7 +116,7 @@ export function joinTracks(tracks: readonly Track[]): Track {
   }
 }
 
-/** A first point of a track that follows the last one of another. */
+/** The first point of a track that follows the last point of another. */
 function afterLast(before: TrackPoint | undefined, point: TrackPoint): TrackPoint {
   if (before === undefined || point.at <= before.at) return point
   const [metres, ms] = [metresBetween(before, point), point.at - before.at]
@@ -144,8 +144,8 @@ const SMOOTHED_MS = 60_000
 const FASTEST = 299_792_458
 
 /**
- * The speed at each point, averaged over the minute around it: single measurements jump. The
- * average does not reach across a silence.
+ * The speed at each point, averaged over the minute around it: single measurements fluctuate. The
+ * average does not cross a silence.
  */
 export function smoothedSpeeds(points: readonly TrackPoint[]): readonly (number | undefined)[] {
   let first = 0
@@ -196,7 +196,7 @@ export function numericAttributes(points: readonly TrackPoint[]): string[] {
   return inShownOrder(names)
 }
 
-/** The device's place at a time: between two points, but never within a gap. */
+/** The device's position at a time: between two points, but never within a gap. */
 export function placeAt(
   points: readonly TrackPoint[],
   at: number,

@@ -7,7 +7,7 @@ import { beginOf, type Visit } from './visits.ts'
 
 type Place = components['schemas']['Place']
 type ApiItem = components['schemas']['TripOrStop']
-/** Where something reaches beyond the days that are shown. */
+/** Where an item extends beyond the displayed days. */
 type OpenEnds = ApiItem['open']
 
 export type Trip = {
@@ -33,12 +33,12 @@ type Stop = {
   readonly place: Place
 }
 
-/** A time of which nothing is known. */
+/** A time about which nothing is known. */
 export type Gap = { readonly kind: 'gap'; readonly from: number; readonly to: number }
 
 export type Episode = Trip | Stop | Gap
 
-/** Trips and stops in the order of time, and the gaps between them. */
+/** Trips and stops in order of time, and the gaps between them. */
 export function readEpisodes(items: readonly ApiItem[]): readonly Episode[] {
   const episodes: Episode[] = []
   for (const item of items) {
@@ -52,7 +52,10 @@ export function readEpisodes(items: readonly ApiItem[]): readonly Episode[] {
   return episodes.map(betweenStops(episodes))
 }
 
-/** A trip begins and ends where its stops are: their last and first records may be beside the place that has a name. */
+/**
+ * A trip begins and ends where its stops are: their last and first records may be outside the named
+ * place.
+ */
 function betweenStops(episodes: readonly Episode[]) {
   return (one: Episode, index: number): Episode => {
     if (one.kind !== 'trip') return one
@@ -68,25 +71,25 @@ export function episodeAt(episodes: readonly Episode[], at: number): Episode | u
   return episodes.findLast(({ from, to }) => from <= at && at < to)
 }
 
-/** Moves within a yard or a house, with the stops between them. */
+/** Movements within a yard or a house, with the stops between them. */
 export type ShortMoves = {
   readonly kind: 'walks'
   readonly from: number
   readonly to: number
   readonly trips: number
   readonly distanceMetres: number
-  /** None was faster than people run. */
+  /** None was faster than a running person. */
   readonly isOnFoot: boolean
   readonly episodes: readonly Episode[]
 }
 
 const SHORT_METRES = 500
-/** Metres a second. */
+/** Metres per second. */
 const RUNNING = 4
-/** A longer stop between two moves is one of its own. */
+/** A longer stop between two movements is a separate one. */
 const SHORT_STOP_MS = 30 * 60_000
 
-/** The episodes of a list, with short moves that follow each other as one. */
+/** The episodes of a list, with consecutive short movements merged. */
 export function foldShortMoves(episodes: readonly Episode[]): readonly (Episode | ShortMoves)[] {
   const rows: (Episode | ShortMoves)[] = []
   for (let at = 0; at < episodes.length; at += 1) {
@@ -116,7 +119,9 @@ export function foldShortMoves(episodes: readonly Episode[]): readonly (Episode 
   return rows
 }
 
-/** The short moves from an episode on and the short stops between them, ending with a move. */
+/**
+ * The short movements from an episode on, and the short stops between them, ending with a movement.
+ */
 function runFrom(episodes: readonly Episode[], at: number): readonly Episode[] {
   let end = at
   for (let next = at; next < episodes.length; next += 2) {
@@ -135,7 +140,7 @@ function isShort(one: Episode): boolean {
 export type Totals = {
   readonly trips: number
   readonly distanceMetres: number
-  /** From the beginning of each trip to its end. */
+  /** From the start of each trip to its end. */
   readonly lastedMs: number
 }
 
@@ -164,10 +169,10 @@ export function totalsSince(episodes: readonly Episode[], from: number): Totals 
 
 export type DayTotals = Totals & { readonly day: string }
 
-/** Totals of days, each with the number of records that it had then. */
+/** Totals of days, each with its number of records at the time of reading. */
 export type KnownDays = ReadonlyMap<string, Totals & { readonly count: number }>
 
-/** The trips that began on each day of a span; those from before it count for no day. */
+/** The trips that began on each day of a span; earlier trips count for no day. */
 export function totalsByDay(
   episodes: readonly Episode[],
   { first, last }: Span,
@@ -185,7 +190,10 @@ export function totalsByDay(
   return [...totals.values()]
 }
 
-/** The known totals of a span; whole once all of its days with records are known with as many. */
+/**
+ * The known totals of a span; complete once all of its days with records are known with the same
+ * counts.
+ */
 export function sumOfDays(
   { first, last }: Span,
   counts: DayCounts,
@@ -208,8 +216,8 @@ const COLUMNS = [
 ]
 
 /**
- * A line for each trip, stop, gap and stay in a geofence, in the order of their begins; times in UTC, speeds in metres
- * a second.
+ * A line for each trip, stop, gap and stay in a geofence, in order of start; times in UTC, speeds
+ * in metres per second.
  */
 export function episodesCsv(episodes: readonly Episode[], visits: readonly Visit[] = []): string {
   const stays = visits.map((visit) => ({ at: beginOf(visit), line: visitLine(visit) }))
@@ -255,7 +263,7 @@ function cell(place: Place | undefined): string {
   return place ? nameCell(place.name) : ''
 }
 
-/** A name, as RFC 4180 has texts. */
+/** A name, quoted as RFC 4180 requires. */
 function nameCell(name: string): string {
   return `"${guardFormulas(name).replaceAll('"', '""')}"`
 }
@@ -281,7 +289,7 @@ function episodeOf(item: ApiItem): Trip | Stop {
 
 const NOWHERE = { latitude: 0, longitude: 0, place: null }
 
-/** The distance of a full bar: one flight must not make dots of all others. */
+/** The distance of a full bar: one flight must not shrink all others to dots. */
 export function fullBar(distances: readonly number[]): number {
   const some = distances.filter((metres) => metres > 0).sort((a, b) => a - b)
   const usual = some[Math.floor(some.length / 2)] ?? 1

@@ -10,7 +10,10 @@ export type Visit = {
   readonly to: number | undefined
 }
 
-/** The stays that began or ended in a range, in the order of time. @param facts of one device, the latest first. */
+/**
+ * The stays that began or ended in a range, in order of time.
+ * @param facts of one device, the latest first.
+ */
 export function visitsIn(facts: readonly ApiFact[]): readonly Visit[] {
   const left = new Set<string>()
   const visits = facts.flatMap(({ type, geofence, at, enteredAt }): Visit[] => {
@@ -33,16 +36,16 @@ type Row = {
   readonly from: number
   readonly to: number
   readonly place?: { readonly geofenceId?: string | undefined } | null
-  /** Where it reaches beyond the range. */
+  /** Where it extends beyond the range. */
   readonly open?: 'before' | 'after' | 'both' | null
 }
 
-/** A visit as long as its stop says nothing new. */
+/** A visit as long as its stop adds nothing new. */
 const SAME_MS = 60_000
 
 /**
- * Each visit with the stop during which it was longest, unless it says the same as the stop, and those
- * without a stop, by which it only drove.
+ * Each visit with the stop that takes up most of it, unless it says the same as the stop, and
+ * visits without a stop, where the device only drove through.
  */
 export function foldVisits<R extends Row>(
   rows: readonly R[],
@@ -65,16 +68,16 @@ export function foldVisits<R extends Row>(
   return { at, others }
 }
 
-/** Whether it is at the stop's own place, from its begin to its end. */
+/** Whether it is at the stop's own place, from start to end. */
 function isSaid({ geofenceId, from, to }: Visit, stop: Row): boolean {
   const isBeyond = stop.open === 'after' || stop.open === 'both'
-  // The facts of the range do not have the end of a visit that is beyond it.
+  // The facts of the range lack the end of a visit that ends after it.
   const end = to ?? (isBeyond ? stop.to : undefined)
   if (from === undefined || end === undefined || stop.place?.geofenceId !== geofenceId) return false
   return Math.max(Math.abs(from - stop.from), Math.abs(end - stop.to)) <= SAME_MS
 }
 
-/** A time by which a visit is known to be under way. */
+/** A time at which a visit is known to be in progress. */
 export function beginOf({ from, to }: Visit): number {
   return from ?? to ?? 0
 }

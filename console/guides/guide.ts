@@ -1,4 +1,4 @@
-/** The values that a device is set up with. */
+/** The values for setting up a device. */
 export type Setup = {
   /** The base URL of the ingest API, without a path. */
   readonly address: string
@@ -17,11 +17,11 @@ export type SetupLink = {
   /** How the link gets to the app, and what to do there. */
   readonly text: string
   readonly url: string
-  /** Whether the app itself has to scan the link: tapped, it would only open a browser. */
+  /** Whether the app itself must scan the link: tapping it would only open a browser. */
   readonly onlyScanned?: true
 }
 
-/** A request as the configured app sends it. */
+/** A request as sent by the configured app. */
 export type Example = {
   readonly method: 'GET' | 'POST'
   readonly url: string
@@ -42,13 +42,13 @@ export type SamplePlace = {
 export type Guide = {
   readonly id: string
   readonly name: string
-  /** A description of the app in a sentence or two. */
+  /** A description of the app in one or two sentences. */
   readonly about: string
   readonly link?: (setup: Setup) => SetupLink
   readonly steps: (setup: Setup) => readonly GuideStep[]
-  /** The id under which the device arrives, if it differs from the one in the setup. */
+  /** The id under which the device arrives, if it differs from the configured one. */
   readonly arrivesAs?: (deviceId: string) => string
-  /** Devices that are known to work, and what each sends. */
+  /** Devices known to work, and their payloads. */
   readonly known?: { readonly text: string; readonly entries: readonly CopyableText[] }
   /** Remedies when nothing arrives. */
   readonly troubles: readonly string[]

@@ -70,7 +70,9 @@ export function submit(
   }
 }
 
-/** A string literal of JavaScript, Python and C++ alike: they read JSON's escapes the same way. */
+/**
+ * A string literal valid in JavaScript, Python and C++: they read JSON's escapes in the same way.
+ */
 export function stringLiteral(text: string): string {
   return JSON.stringify(text)
 }
@@ -157,7 +159,7 @@ export const HOME_ASSISTANT: Guide = {
   example: submit,
 }
 
-/** Its strings are literals of Jinja, which reads JSON's escapes the same way. */
+/** Its strings are Jinja literals, which have the same escapes as JSON. */
 function restCommand({ address, key, deviceId }: Setup): string {
   return `rest_command:
   report_position:

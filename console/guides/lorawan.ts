@@ -5,13 +5,16 @@ const CHIRPSTACK_PATH = '/api/v1/senders/chirpstack'
 const FIELDS =
   'The decoder must name the position, for example `latitude` and `longitude` or `lat` and `lng`, on its top level or one below, as numbers. A pressed panic button, such as `ALARM_status` or `sos`, is the alarm `sos`; a list of stored positions with times, such as `history`, is read too.'
 
-/** A tracker, and what the decoder in The Things Stack's device repository, or its maker's, makes of a report. */
+/**
+ * A tracker, and the output of the decoder, from The Things Stack's device repository or its maker,
+ * for a report.
+ */
 type Tracker = {
   readonly name: string
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** Trackers that are known to work: the tests send each payload by both network servers. */
+/** Trackers known to work: the tests send each payload through both network servers. */
 export const TRACKERS: readonly Tracker[] = [
   {
     name: 'Dragino LGT-92',

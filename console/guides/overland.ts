@@ -138,7 +138,7 @@ function feature({ latitude, longitude, time }: SamplePlace, more: object) {
   }
 }
 
-/** Not URLSearchParams, which writes a space as `+`: some apps take it for a plus. */
+/** Not URLSearchParams, which writes a space as `+`: some apps read it as a plus. */
 function query(parameters: Readonly<Record<string, string>>): string {
   return Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

@@ -1,4 +1,4 @@
-/** Node's Buffer, as far as the readers of histories use it. */
+/** The parts of Node's Buffer used by the readers of histories. */
 class BrowserBuffer extends Uint8Array {
   static override from(value: unknown, encoding?: unknown): BrowserBuffer {
     if (typeof value !== 'string') return new BrowserBuffer(value as ArrayLike<number>)
@@ -56,7 +56,7 @@ class BrowserBuffer extends Uint8Array {
   }
 }
 
-/** Both alphabets, without what Node skips too. */
+/** Both alphabets, ignoring what Node also skips. */
 function base64(text: string): string {
   const plain = text
     .replaceAll('-', '+')

@@ -1,5 +1,5 @@
 declare module 'csv-parse-core' {
-  /** Part of csv-parse; the build knows where it is. */
+  /** Part of csv-parse; the build resolves its path. */
   export function transform(options: object): {
     parse(
       bytes: Uint8Array | undefined,

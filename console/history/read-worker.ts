@@ -30,7 +30,10 @@ page.onmessage = ({ data }) => {
     )
 }
 
-/** Reads files one after the other with the readers of `npm run import`; a damaged one up to its damage. */
+/**
+ * Reads files one after the other with the readers of `npm run import`; a damaged file up to its
+ * damage.
+ */
 async function read({ files, deviceId, isSent }: Extract<HistoryOrder, { kind: 'read' }>) {
   const found = new Found()
   let [bytes, shownAt] = [0, 0]
@@ -124,7 +127,7 @@ class Found {
     this.#leftOut.set(reason, { ...known, count: known.count + 1 })
   }
 
-  /** Says what is wrong with a file as a whole. */
+  /** Explains what is wrong with a file as a whole. */
   nameFile({ name }: File, reason: string): void {
     this.#leftOut.set(`${name}: ${reason}`, { count: 0, where: name })
   }
@@ -141,7 +144,7 @@ class Found {
   }
 }
 
-/** The text of a file, in the encoding that it names; also compressed with gzip. */
+/** The text of a file, in the encoding that it declares; also compressed with gzip. */
 async function* textOfFile(file: File, onBytes: (bytes: number) => void): Text {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   const isGzip = first === 0x1f && second === 0x8b

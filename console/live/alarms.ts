@@ -5,21 +5,21 @@ import { isSos, mergedFacts, type ApiFact } from '../core/device-facts.ts'
 import { onStreamEvent } from './live.ts'
 
 const EVERY_MS = 10_000
-/** An older one that nobody has closed is history. */
+/** An older call that nobody has closed counts as history. */
 const KEPT_MS = 7 * 86_400_000
 const MOST_READ = 200
 
 const reported = signal<readonly ApiFact[]>([])
 
-/** What operators did since the lists were read, by the ids of facts. */
+/** Handlings by operators since the lists were read, by fact id. */
 const changes = signal<ReadonlyMap<string, ApiHandling>>(new Map())
 
-/** The latest that is known about the handling of a fact. */
+/** The latest known handling of a fact. */
 export function handlingOf({ id, handling }: ApiFact): ApiHandling | undefined {
   return laterHandling(changes.value.get(id), handling)
 }
 
-/** The calls for help that nobody has closed, the latest first. */
+/** The open calls for help, the latest first. */
 export const openSos = computed(() =>
   reported.value.filter((fact) => isOpenSos(fact, handlingOf(fact))),
 )
@@ -29,7 +29,7 @@ export const sosDevices = computed<ReadonlySet<string>>(
   () => new Set(openSos.value.map(({ deviceId }) => deviceId)),
 )
 
-/** @throws {ApiFailure} 409 if a colleague was faster; its message says who. */
+/** @throws {ApiFailure} 409 if a colleague was faster; the message names the colleague. */
 export async function changeHandling(
   { id }: ApiFact,
   call: 'take' | 'release' | 'close',
@@ -65,8 +65,8 @@ async function read(): Promise<void> {
 }
 
 /**
- * Looks for calls for help on every page, also while the tab is hidden and has no stream; the
- * returned function ends that.
+ * Looks for calls for help on every page, even while the tab is hidden and has no stream; the
+ * returned function stops that.
  */
 export function followAlarms(): () => void {
   const look = () => void read().catch(() => undefined)

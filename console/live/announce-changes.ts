@@ -9,7 +9,7 @@ export const fleetChanges = signal(0)
 /** Like `fleetChanges`, for text that people read: at most twice a second. */
 const changedWords = signal(0)
 
-/** For components that read the fleet: renders them again when its text changes. */
+/** For components that read the fleet: re-renders them when its text changes. */
 export function watchWords(): number {
   return changedWords.value
 }

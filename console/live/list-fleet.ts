@@ -127,8 +127,8 @@ export function listFleet({
       onChange()
     } while (cursor !== undefined && read < MOST_DEVICES)
     isCut.value = cursor !== undefined
-    // The stream knows a device that reported meanwhile and so moved to the front, past the pages
-    // already read.
+    // The stream knows about a device that has reported since and so moved to the front, past the
+    // pages already read.
     list.end()
     isListed.value = true
   }

@@ -2,10 +2,13 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { api } from '../api/client.ts'
 
-/** The most ids of a call. */
+/** Maximum number of ids per call. */
 const MOST = 100
 
-/** Names of keys, and e-mails of operators, by id: only of ids that a page shows, because there may be thousands. */
+/**
+ * Names of keys, and e-mails of operators, by id: only for ids that a page shows, because there may
+ * be thousands.
+ */
 const known = signal<ReadonlyMap<string, string>>(new Map())
 const asked = new Set<string>()
 
@@ -22,7 +25,7 @@ const READERS = {
   },
 } as const
 
-/** The names of these ids that are known so far; reads the others. */
+/** Returns the names of these ids known so far; reads the others. */
 export function useNamesOf(
   kind: keyof typeof READERS,
   ids: readonly string[],
@@ -39,7 +42,7 @@ export function useNamesOf(
             ...found.map(({ id, words }) => [id, words] as const),
           ])
         },
-        // The ids are shown, and asked for again when the page is.
+        // The ids are on the page, and requested again together with it.
         () => some.forEach((id) => asked.delete(id)),
       )
     }

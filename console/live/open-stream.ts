@@ -8,7 +8,7 @@ export type OpenStreamOptions = {
   readonly onOpen: (opening: { readonly isResumed: boolean }) => void
   /** Called with the events that arrived together, in order. */
   readonly onEvents: (events: readonly StreamEvent[]) => void
-  /** The connection was lost or refused, with this status (0: no answer); it is retried. */
+  /** The connection was lost or refused, with this status (0: no response); it is retried. */
   readonly onLost: (status: number) => void
   /** Called after a 401; resolves with whether to continue. */
   readonly onUnauthorized: () => Promise<boolean>
@@ -125,7 +125,7 @@ async function connect(
       onEvents(events)
     }
   } catch {
-    // Broken off, silent, or closed: `run` decides which.
+    // Interrupted, silent, or closed: `run` decides which.
   } finally {
     clearTimeout(timer)
   }
@@ -149,8 +149,8 @@ function pause(ms: number, closing: AbortSignal): Promise<void> {
 export type StreamEvent = { readonly name: string; readonly data: string; readonly id: string }
 
 /**
- * Takes the text of an event stream as it arrives, in pieces of any size, and returns the events
- * that are complete.
+ * Takes the text of an event stream as it arrives, in chunks of any size, and returns the complete
+ * events.
  */
 export function eventReader(): (text: string) => StreamEvent[] {
   let whole: StreamEvent[] = []

@@ -8,8 +8,8 @@ import { roleMay, type Right as RoleRight } from '../core/session-rules.ts'
 type SignedIn = components['schemas']['SignedIn']
 
 /**
- * The signed-in operator: `undefined` until the service has answered, `null` for nobody. It stays
- * while an ended session is renewed, so that the page keeps its content.
+ * The signed-in operator: `undefined` until the service has responded, `null` for nobody. It
+ * remains while an ended session is renewed, so that the page keeps its content.
  */
 export const me = signal<SignedIn | null | undefined>(undefined)
 
@@ -31,8 +31,8 @@ export async function startSession(): Promise<void> {
   document.addEventListener('visibilitychange', extendVisible)
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return
-    // While the browser kept the page aside, somebody else may have signed in, or the operator
-    // signed out.
+    // While the browser had the page in its cache, somebody else may have signed in, or the
+    // operator signed out.
     if (me.value) renewed().catch(() => undefined)
     else location.reload()
   })
@@ -86,7 +86,7 @@ function leave(): void {
   }
 }
 
-/** @throws {ApiFailure} if the service does not answer. */
+/** @throws {ApiFailure} if the service does not respond. */
 async function extend(): Promise<void> {
   askedAt = Date.now()
   try {
@@ -106,7 +106,7 @@ export async function staySignedIn(): Promise<void> {
 function extendVisible(): void {
   if (document.hidden || renewing.value || !me.value) return
   if (Date.now() - askedAt < EXTEND_EVERY_MS) return
-  // Without an answer the session's state is unknown; the next attempt decides.
+  // Without a response the session's state is unknown; the next attempt decides.
   extend().catch(() => undefined)
 }
 

@@ -5,10 +5,10 @@ import type { ApiSubscription } from '../core/notification-words.ts'
 /** As many as an account may have. */
 const MOST = 50
 
-/** Failing and disabled ones, as they were last read. */
+/** Failing and disabled subscriptions, as last read. */
 export const troubled = signal<readonly ApiSubscription[]>([])
 
-/** All of the account, the newest first. */
+/** All subscriptions of the account, newest first. */
 export async function readSubscriptions(ending?: AbortSignal): Promise<readonly ApiSubscription[]> {
   const items = await allPages((cursor) =>
     api.get('/subscriptions', {

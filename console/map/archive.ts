@@ -31,7 +31,7 @@ export class Archive implements Source {
     return this.#start
   }
 
-  /** Whether the server answers 404, for example while the map is being built. */
+  /** Whether the server responds with 404, for example while the map is being built. */
   async isMissing(): Promise<boolean> {
     const answer = await fetch(this.getKey(), { method: 'HEAD' }).catch(() => undefined)
     return answer?.status === 404

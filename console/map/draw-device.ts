@@ -14,7 +14,7 @@ export type DrawnDevice = {
   readonly alarm?: AlarmRing | undefined
 }
 
-/** A call for help that is not closed, or a rule that is raised: the rings differ in colour and shape. */
+/** An open call for help, or a raised rule: the rings differ in colour and shape. */
 export type AlarmRing = 'sos' | 'rule'
 
 /** From one step to the next, the arrow's tip moves by less than a pixel and a half. */
@@ -93,7 +93,7 @@ function paintDevice(
   }
 }
 
-/** A ring outside of one with this radius. */
+/** A ring around one with this radius. */
 function paintAlarm(
   context: CanvasRenderingContext2D,
   inner: number,
@@ -170,7 +170,7 @@ function paintArrow(context: CanvasRenderingContext2D, heading: number): void {
   context.closePath()
 }
 
-/** The number of a cluster's devices in a ring, whose parts show their statuses. */
+/** A cluster's number of devices in a ring whose parts show their statuses. */
 export function drawCluster(
   context: CanvasRenderingContext2D,
   x: number,
@@ -232,11 +232,11 @@ let stamps = new Map<string, HTMLCanvasElement>()
 let madeFor: { palette: Palette; ratio: number } | undefined
 
 /**
- * Copies a picture to (x, y). `paint` paints it around (0, 0) when it is first needed: without a
- * GPU, painting a ring takes many times as long as copying it.
+ * Copies a picture to (x, y). `paint` paints it around (0, 0) on first use: without a GPU, painting
+ * a ring takes many times as long as copying it.
  *
  * @param name distinguishes the picture from all others.
- * @param reach how far the picture reaches from its middle, in pixels.
+ * @param reach how far the picture extends from its centre, in pixels.
  */
 function stamp(
   context: Context,

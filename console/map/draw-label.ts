@@ -23,7 +23,7 @@ export type MapLabel = {
 
 export type PlacedLabel = Pick<MapLabel, 'text' | 'note'> & PixelBox
 
-/** Places the labels that cover nothing and no earlier label; the others are left out. */
+/** Places labels that cover nothing, including earlier labels; the others are left out. */
 export function placeLabels(
   context: CanvasRenderingContext2D,
   labels: readonly MapLabel[],
@@ -78,7 +78,7 @@ export function drawLabels(
 const widths = new Map<string, number>()
 const MOST_WIDTHS = 1_000
 
-/** Kept, because measuring takes as long as painting, and labels are painted in each frame. */
+/** Cached, because measuring takes as long as painting, and labels are painted in each frame. */
 function widthOf(context: CanvasRenderingContext2D, text: string, font: string): number {
   const key = font + text
   let width = widths.get(key)

@@ -7,7 +7,7 @@ const ARROW_PIXELS = 80
 
 export type DrawnLine = {
   readonly points: readonly TrackPoint[]
-  /** The speed at each point by which it is coloured. */
+  /** The speed at each point, which determines its colour. */
   readonly speeds: readonly (number | undefined)[]
 }
 export type TimeRange = { readonly from: number; readonly to: number }
@@ -19,7 +19,7 @@ export type LineStyle = {
   readonly colour: (speed: number | undefined) => string
 }
 
-/** The part of a track in a range of time, up to where the device was at its end. */
+/** The part of a track in a time range, up to where the device was at its end. */
 export function partOf({ points, speeds }: DrawnLine, { from, to }: TimeRange): DrawnLine {
   const first = points.findIndex(({ at }) => at >= from)
   if (first < 0) return { points: [], speeds: [] }
@@ -31,7 +31,10 @@ export function partOf({ points, speeds }: DrawnLine, { from, to }: TimeRange): 
   return { ...part, points: [...part.points, { ...next, ...here }] }
 }
 
-/** Draws a line from point to point; other days of a range are other strokes, so that frequent ways are darker. */
+/**
+ * Draws a line from point to point; other days of a range are separate strokes, so that frequent
+ * routes are darker.
+ */
 export function drawLine(
   context: CanvasRenderingContext2D,
   { points, speeds }: DrawnLine,
@@ -63,7 +66,7 @@ export function drawLine(
     sinceArrow += length
     if (sinceArrow < ARROW_PIXELS || length < 3) continue
     const [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2]
-    // A way back, or a walk in circles, would pile them up.
+    // A return trip, or a walk in circles, would pile them up.
     if (arrows.some((one) => Math.hypot(one[0] - x, one[1] - y) < ARROW_PIXELS)) continue
     sinceArrow = 0
     arrows.push([x, y, Math.atan2(y2 - y1, x2 - x1)])
@@ -112,7 +115,7 @@ export const CLEAR = { alpha: 1, isCased: true, width: LINE.width }
 const CASING = 1.5
 /** The device went this way without reporting. */
 const SILENCE = { dash: [0, 9], width: 4 }
-/** Nobody knows which way it went. */
+/** The device's path is unknown. */
 const GAP = { dash: [3, 6], width: 2 }
 
 /** Draws successive lines of one style in one stroke: separate strokes take many times as long. */

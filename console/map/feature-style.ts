@@ -38,13 +38,13 @@ export function zoomAt(resolution: number): number {
   return Math.log2(156_543.03392804097 / resolution)
 }
 
-/** A word of Protomaps' schema; empty if the feature has none. */
+/** A text property of Protomaps' schema; empty if the feature has none. */
 export function wordOf(feature: FeatureLike, name: string): string {
   const value = valueOf(feature, name)
   return typeof value === 'string' ? value : ''
 }
 
-/** A number of Protomaps' schema; `otherwise` if the feature has none. */
+/** A numeric property of Protomaps' schema; `otherwise` if the feature has none. */
 export function numberOf(feature: FeatureLike, name: string, otherwise: number): number {
   const value = valueOf(feature, name)
   return typeof value === 'number' ? value : otherwise

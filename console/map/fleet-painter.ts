@@ -31,9 +31,9 @@ export type ShownFleet = {
   readonly devices: readonly LiveDevice[]
   readonly selected: LiveDevice | undefined
   readonly now: number
-  /** The devices that call for help. */
+  /** The devices calling for help. */
   readonly sos: ReadonlySet<string>
-  /** Where the selected device called for help, to be compared with where it is. */
+  /** Where the selected device called for help, for comparison with its current position. */
   readonly alarmAt?: MapPoint | undefined
 }
 
@@ -70,7 +70,7 @@ export class FleetPainter {
   readonly #rings = new Map<Cluster<LiveDevice>, RingPart[]>()
   #placed: PlacedCluster[] = []
   readonly #labels: MapLabels
-  /** Whether the next drawing has its layout already. */
+  /** Whether the next drawing already has its layout. */
   #isLaidOut = false
 
   constructor(map: OlMap) {
@@ -136,7 +136,7 @@ export class FleetPainter {
     this.#labels.place(context, labels, { viewWidth: view.width, obstacles })
   }
 
-  /** The devices that are alone, with their places. */
+  /** The ungrouped devices, with their positions. */
   #singles() {
     return this.#placed.flatMap(({ cluster: { devices }, x, y }) => {
       const [device] = devices
@@ -187,7 +187,7 @@ export class FleetPainter {
     return devices.some(({ raised }) => raised.length > 0) ? 'rule' : undefined
   }
 
-  /** The place of the call for help, and a line from there to the device. */
+  /** Where the call for help was, and a line from there to the device. */
   #drawAlarm(context: CanvasRenderingContext2D, { project }: MapView): void {
     const { alarmAt, selected } = this.#shown
     if (alarmAt === undefined || selected === undefined) return

@@ -15,7 +15,7 @@ export type PaintedGeofence = {
 export type ShownGeofences = {
   readonly geofences: readonly PaintedGeofence[]
   readonly selectedId?: string | undefined
-  /** The area that is being drawn, and its marked corner. */
+  /** The area being drawn, and its marked corner. */
   readonly sketch?: Sketch | undefined
   readonly marked?: number | undefined
 }
@@ -27,7 +27,7 @@ type PlacedHandle = readonly [handle: Handle, pixel: Pixel]
 const LEAST_NAMED_PIXELS = 36
 /** A name is this far below the upper edge: devices are often in the middle. */
 const NAME_PIXELS = 16
-/** Smaller areas are dots. */
+/** Smaller areas are drawn as dots. */
 const DOT_PIXELS = 6
 const TAU = 2 * Math.PI
 
@@ -36,7 +36,7 @@ export function pointsOf(sketch: Sketch): PaintedGeofence['rings'] {
   return ringsOf(sketch).map((ring) => ring.map(pointOf))
 }
 
-/** Geofences on a canvas over a map, and the one that is being drawn, with its handles. */
+/** Geofences on a canvas over a map, and the one being drawn, with its handles. */
 export class GeofencePainter {
   readonly #canvas: MapCanvas
   #shown: ShownGeofences = { geofences: [] }
@@ -61,7 +61,7 @@ export class GeofencePainter {
     return this.#areas.findLast(([, path]) => isAt(path))?.[0]
   }
 
-  /** The handle nearest to a pixel; corners come before what lies between them. */
+  /** The handle nearest to a pixel; corners take precedence over midpoints. */
   handleAt([x = 0, y = 0]: readonly number[], reach: number): Handle | undefined {
     const rank = ([handle, [left, top]]: PlacedHandle) =>
       Math.hypot(left - x, top - y) + (handle.kind === 'between' ? reach / 2 : 0)
@@ -152,7 +152,7 @@ function paintHandle(
   context.stroke()
 }
 
-/** Each ring beside the first point, so that areas across 180° stay together. */
+/** Each ring is placed next to the first point, so that areas across 180° stay together. */
 function ringPixels(rings: PaintedGeofence['rings'], project: MapView['project']): Pixel[][] {
   const beside = rings[0]?.[0]
   return rings.map((ring) => ring.map((point) => project(point, beside)))
@@ -178,7 +178,7 @@ function dotAt(x: number, y: number): Path2D {
 
 type Box = { readonly northWest: MapPoint; readonly southEast: MapPoint }
 
-/** Kept: there may be thousands of geofences, and most of them are out of view. */
+/** Cached: there may be thousands of geofences, most of them out of view. */
 const boxes = new WeakMap<PaintedGeofence['rings'], Box>()
 
 function boxOf(rings: PaintedGeofence['rings']): Box {

@@ -9,8 +9,8 @@ import type VectorTileLayer from 'ol/layer/VectorTile.js'
 export const isWorldHidden = signal(false)
 
 /**
- * Keeps `isWorldHidden` up to date until `closing`: drawing both maps takes twice as long. The base
- * map shows outside the file's area, and where the file lacks a tile.
+ * Updates `isWorldHidden` until `closing`: drawing both maps takes twice as long. The base map
+ * shows outside the file's area, and where the file lacks a tile.
  */
 export function hideBelow(map: OlMap, streets: VectorTileLayer, closing: AbortSignal): void {
   const view = map.getView()

@@ -23,21 +23,21 @@ type Layer = components['schemas']['ConsoleMap']
 /** The name of the base map, which is below every other layer. */
 export const WORLD = 'World (offline)'
 
-/** The layers that the service offers besides the base map; undefined: not read yet. */
+/** The layers that the service offers in addition to the base map; undefined: not read yet. */
 export const offeredLayers = signal<readonly Layer[] | undefined>(undefined)
 
 /**
- * Whether a layer of an outside provider is shown without a choice: the sender of a link chose it
- * for its page.
+ * Whether a layer of an outside provider is shown without the viewer's consent: the sender of a
+ * link chose it for its page.
  */
 export const areStreetsShown = signal(false)
 
-/** The name of the layer that the operator has chosen; empty: none yet. */
+/** The name of the layer selected by the operator; empty: none yet. */
 const chosenName = keptPreference('layer', '', (text) => text)
 
 /**
  * The layer shown above the base map, if any. A layer whose provider sees the viewed area is shown
- * only once it is chosen.
+ * only after it is selected.
  */
 const shown = computed(() => {
   const layers = offeredLayers.value ?? []
@@ -48,49 +48,51 @@ const shown = computed(() => {
 
 export const shownLayerName = computed(() => shown.value?.name ?? WORLD)
 
-/** The streets to ask about: they would come from somebody who sees the viewed area, and nothing is chosen yet. */
+/**
+ * The street map to ask about: its provider would see the viewed area, and nothing is selected yet.
+ */
 export const streetsToAskFor = computed(() =>
   chosenName.value === '' && shown.value === undefined
     ? (offeredLayers.value ?? []).find(({ seenBy }) => seenBy !== null)
     : undefined,
 )
 
-/** Whether the map shows streets where its view is. */
+/** Whether the map shows streets in the current view. */
 export const hasStreets = computed(() => shown.value !== undefined && !isLayerLacking.value)
 
-/** Whether the map shows streets at a place, in the units of the map's projection. */
+/** Whether the map shows streets at a point, in the units of the map's projection. */
 export function hasStreetsAt([x, y]: readonly [number, number]): boolean {
   const area = layerArea.peek()
   return shown.peek() !== undefined && !isLayerFailed.peek() && containsXY(area, x, y)
 }
 
-/** Whether the shown layer has not loaded; the base map is below it. */
+/** Whether the selected layer has not loaded; the base map is below it. */
 export const isLayerFailed = signal(false)
 
-/** Whether the view is outside of the shown layer's area. */
+/** Whether the view is outside the selected layer's area. */
 export const isLayerOutside = signal(false)
 const isLayerLacking = computed(() => isLayerFailed.value || isLayerOutside.value)
 
 const EVERYWHERE: Extent = [-Infinity, -Infinity, Infinity, Infinity]
-/** The area of the shown layer; everywhere until it is known. */
+/** The area of the selected layer; everywhere until it is known. */
 const layerArea = signal(EVERYWHERE)
 
 let loadAgain: () => void = () => undefined
 
-/** Loads the shown layer now. */
+/** Loads the selected layer now. */
 export function retryLayer(): void {
   isLayerFailed.value = false
   loadAgain()
 }
 
-/** A server that does not answer for this long is not waited for any longer. */
+/** How long to wait for a server that does not respond. */
 const ANSWERS_WITHIN_MS = 8_000
 
-/** The credits named in the shown file. */
+/** The credits named in the layer's file. */
 const fileCredit = signal<string | undefined>(undefined)
 export const shownCredit = computed(() => shown.value?.attribution ?? fileCredit.value)
 
-/** The area in which the shown layer has names. */
+/** The area in which the selected layer has names. */
 export const coveredArea = signal<Extent | undefined>(undefined)
 
 export function showLayer(name: string): void {
@@ -98,7 +100,7 @@ export function showLayer(name: string): void {
 }
 
 /**
- * Keeps the chosen layer on the map until it is closed; if one of its tiles fails, the base map
+ * Keeps the selected layer on the map until it is closed; if one of its tiles fails, the base map
  * shows its names.
  */
 export function addChosenLayer(
@@ -159,7 +161,9 @@ function layersAbove(map: OlMap) {
     .filter((layer) => layer.get(IS_CHOSEN) === true)
 }
 
-/** The layer has failed if its first tiles do not come; the base map names places until they do. */
+/**
+ * The layer has failed if its first tiles do not arrive; the base map names places until they do.
+ */
 function watchLoading(
   layer: Awaited<ReturnType<typeof makeLayers>>[0],
   area: Extent,
@@ -188,7 +192,7 @@ function watchLoading(
 function watchView(map: OlMap, area: Extent, until: AbortSignal): void {
   const look = () => {
     const view = map.getView()
-    // The view may have crossed 180°, the area of a layer never does.
+    // The view may have crossed 180°, a layer's area never does.
     const seen = wrapAndSliceX(view.calculateExtent(map.getSize()), view.getProjection())
     isLayerOutside.value = !seen.some((part) => intersects(area, part))
   }
@@ -197,17 +201,17 @@ function watchView(map: OlMap, area: Extent, until: AbortSignal): void {
   until.addEventListener('abort', () => map.un('moveend', look))
 }
 
-/** The property of a layer that was chosen. */
+/** A property of the selected layer. */
 const IS_CHOSEN = 'isChosen'
 const ABOVE = 1
 const VECTOR_TILES = 1
 
-/** The layer, and its names if they are a layer of their own. */
+/** The layer, and its names if they are a separate layer. */
 async function makeLayers(
   { kind, url: given, maxZoom }: Layer,
   { closing, areNamesAbove }: { closing: AbortSignal; areNamesAbove: boolean },
 ): Promise<readonly [TileLayer<TileSource> | VectorTileLayer, ...VectorTileLayer[]]> {
-  // A path is one of this service.
+  // A path belongs to this service.
   const url = given.startsWith('/') ? addressOf(given) : given
   const most = maxZoom === null ? {} : { maxZoom }
   if (kind === 'tiles') {

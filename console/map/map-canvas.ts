@@ -5,7 +5,7 @@ import type { MapPoint } from '../core/mercator.ts'
 /** Half the world's width in the units of the map's projection. */
 export const HALF_WORLD = 20_037_508.342789244
 
-/** Sharp on high-density screens; a higher ratio costs more than it shows. */
+/** Sharp on high-density screens; a higher ratio has a cost but no visible benefit. */
 const MOST_RATIO = 2
 
 type Pixel = readonly [x: number, y: number]
@@ -17,7 +17,7 @@ export type MapView = {
   readonly height: number
   readonly world: number
   /**
-   * The pixel of a point: of its copies around the world, the one nearest to the middle, or to the
+   * The pixel of a point: of its copies around the world, the one nearest to the centre, or to the
    * point `beside`.
    */
   readonly project: (point: MapPoint, beside?: MapPoint) => Pixel
@@ -52,14 +52,16 @@ export class MapCanvas {
     map.on('postrender', () => this.#paintNow())
   }
 
-  /** Measures and places before the map itself is rendered, as `draw` will find it. */
+  /**
+   * Measures and positions everything before the map itself is rendered, as `draw` will find it.
+   */
   look<T>(see: (context: CanvasRenderingContext2D, view: MapView) => T): T | undefined {
     const [context, view] = [this.#canvas.getContext('2d'), this.#view()]
     return context === null || view === undefined ? undefined : see(context, view)
   }
 
   paint(): void {
-    // While a zoom runs, each frame paints the canvas anyway.
+    // During a zoom, each frame paints the canvas anyway.
     if (!this.#map.getView().getAnimating()) this.#paintNow()
   }
 
@@ -109,7 +111,7 @@ export class MapCanvas {
 
 const BELOW_NAMES = 2
 
-/** The place of a canvas among the map's layers. */
+/** Where the canvas is among the map's layers. */
 class CanvasLayer extends Layer {
   /** OpenLayers would draw the next layer on a bare canvas. */
   readonly #element = document.createElement('div')

@@ -18,11 +18,11 @@ import {
 import { HALF_WORLD } from './map-canvas.ts'
 import { retryWorld, worldState } from './open-map.ts'
 
-/** From this zoom on, the base map shows nothing more. */
+/** From this zoom on, the base map has no further detail. */
 const STREETS_ZOOM = 12
 
 /**
- * The lower edge of a map: its scale, its sources, and a note on missing streets.
+ * The bottom edge of a map: its scale, its sources, and a note on missing streets.
  *
  * @param layersId the id of the layer chooser.
  */
@@ -97,7 +97,7 @@ function Scale({ metresPerPixel }: { metresPerPixel: number }) {
   )
 }
 
-/** The zoom of a map, and the length of a pixel in its middle, after each move. */
+/** The zoom of a map, and the length of a pixel at its centre, after each move. */
 function useView(map: OlMap | undefined) {
   const [view, setView] = useState({ zoom: 0, metresPerPixel: 0 })
   useEffect(() => {
@@ -117,7 +117,7 @@ function useView(map: OlMap | undefined) {
 }
 
 const WORLD_CREDITS = 'Natural Earth'
-/** The names of places come from there, whichever map is shown. */
+/** Place names come from there, whichever map is shown. */
 const PLACES_CREDITS = 'GeoNames'
 
 /** The licences that the credits link to. */

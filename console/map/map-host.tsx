@@ -14,7 +14,7 @@ import { openMap, panBy, zoomBy, worldState } from './open-map.ts'
 /**
  * A map of the world in the page, with buttons, scale and credits.
  *
- * @param open puts a painter on the new map; `paint` is called with it whenever one of `inputs` or
+ * @param open adds a painter to the new map; `paint` is called with it whenever one of `inputs` or
  * the colours have changed, and `leave` before the map is closed.
  */
 export function MapHost<P>({
@@ -39,11 +39,11 @@ export function MapHost<P>({
   leave?: (map: OlMap) => void
   /** Called when keys move the map. */
   onPan?: () => void
-  /** More keys, which work while the map has the focus. */
+  /** Additional keys, which work while the map has the focus. */
   keys?: KeyActions
   /** Whether the names of places are above a canvas that is `isBelowNames`. */
   areNamesAbove?: boolean
-  /** More buttons. */
+  /** Additional buttons. */
   children?: ComponentChildren
   legend?: ComponentChildren
 }) {
@@ -196,7 +196,7 @@ function AskForStreets() {
   )
 }
 
-/** `openstreetmap.org`: the site that is asked, without the name of one of its servers. */
+/** `openstreetmap.org`: the site to ask, without the name of one of its servers. */
 function providerOf({ url, seenBy }: { url: string; seenBy: string | null }): string {
   const host = /^https?:\/\/([^/:]+)/.exec(url)?.[1]
   return host?.split('.').slice(-2).join('.') ?? seenBy ?? 'another server'

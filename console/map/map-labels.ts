@@ -12,7 +12,9 @@ import { palette } from '../ui/palette.ts'
 const MOVED_PIXELS = 8
 const RENDERED_EVERY_MS = 1_000
 
-/** The labels of a canvas's devices: over no controls, over no other label, over no name of the map. */
+/**
+ * The labels of a canvas's devices: over no controls, over no other label, over no name of the map.
+ */
 export class MapLabels {
   readonly #map: OlMap
   #controls: readonly PixelBox[] | undefined
@@ -23,7 +25,7 @@ export class MapLabels {
   #renderedAt = -Infinity
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** @param layOut places marks and labels, by `place`, for the frame that follows. */
+  /** @param layOut arranges marks and labels, with `place`, for the next frame. */
   constructor(map: OlMap, canvas: MapCanvas, layOut: Parameters<MapCanvas['look']>[0]) {
     this.#map = map
     map.addLayer(
@@ -67,7 +69,7 @@ export class MapLabels {
   }
 }
 
-/** Runs in each frame before any layer that names something is drawn. */
+/** Runs in each frame before any layer with names is drawn. */
 class Beforehand extends Layer {
   readonly #run: (frame: FrameState) => void
 
@@ -91,7 +93,7 @@ function keepClear({ declutter, pixelRatio }: FrameState, boxes: readonly PixelB
       minY: top * pixelRatio,
       maxX: right * pixelRatio,
       maxY: bottom * pixelRatio,
-      // It is no feature of the map.
+      // It is not a feature of the map.
       value: undefined as never,
     })),
   )

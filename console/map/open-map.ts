@@ -15,7 +15,7 @@ import { worldStyle } from './world-style.ts'
 
 export const MAX_ZOOM = 20
 const LOOK_AGAIN_MS = 4_000
-/** A service that has no base map for longer will not have one soon. */
+/** A service without a base map after this time will not have one soon. */
 const LONGEST_BUILD_MS = 180_000
 /** How far a press of an arrow key moves the map. */
 const PAN_PIXELS = 128
@@ -24,13 +24,11 @@ const world = new Archive(addressOf('/map/world.pmtiles'))
 // Starts now, because every importer of this module is about to open a map.
 world.start().catch(() => undefined)
 
-/**
- * The state of the base map. A new service builds it first, so the page keeps looking for it.
- */
+/** The state of the base map. A new service builds it first, so the page keeps checking for it. */
 export const worldState = signal<'loading' | 'being built' | 'shown' | 'failed'>('loading')
 
 /**
- * A map of the world in an element, with the chosen layer over it, and no devices yet.
+ * A map of the world in an element, with the selected layer over it, and no devices yet.
  *
  * @param areNamesAbove whether names are above a canvas that asks for it.
  * @param isBackdrop before signing in: a map without layers that nobody can move.
@@ -51,7 +49,7 @@ export function openMap(
       minZoom: 0,
       maxZoom: MAX_ZOOM,
       enableRotation: false,
-      // The poles stay out of the middle, and the view can cross 180°.
+      // The poles stay out of the centre, and the view can cross 180°.
       extent: [-Infinity, -20_037_508, Infinity, 20_037_508],
       constrainOnlyCenter: true,
     }),
@@ -78,7 +76,7 @@ export function openMap(
 
 let lookAgain: () => void = () => undefined
 
-/** Looks for the base map now. */
+/** Checks for the base map now. */
 export function retryWorld(): void {
   lookAgain()
 }
@@ -120,7 +118,7 @@ export function fitPoints(
   points: Iterable<MapPoint>,
   {
     animated = isAnimated(),
-    // A single place means nothing without the towns around it.
+    // A single point means nothing without the towns around it.
     aloneZoom = 10,
     padding,
   }: { animated?: boolean; aloneZoom?: number; padding?: number[] } = {},
@@ -167,17 +165,17 @@ function paddingOf(map: OlMap): number[] {
 }
 
 const STREET_ZOOM = 16
-/** Closer, a map without streets is empty. */
+/** At closer zooms, a map without streets is empty. */
 const TOWN_ZOOM = 11
 
-/** How near a place is shown: the street that it is in, or the towns around it. */
+/** How close a point is shown: with the street it is in, or the towns around it. */
 export function nearZoom(point: MapPoint): number {
   return hasStreetsAt(toMap(point)) ? STREET_ZOOM : TOWN_ZOOM
 }
 
 /**
- * Moves the view to a place, as near as the map has something to show; a closer view stays as close,
- * unless it leaves the streets.
+ * Moves the view to a point, as close as the map has detail; a closer view remains as close, unless
+ * it leaves the streets.
  */
 export function flyTo(map: OlMap, point: MapPoint, { animated = isAnimated() } = {}): void {
   const view = map.getView()

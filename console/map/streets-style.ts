@@ -26,10 +26,10 @@ const BUILT = [
 const BUILDINGS_FROM = 14.5
 
 /**
- * The style of a map in Protomaps' basemap schema, version 3 or 4, in the colours of our own map
- * of the world. See https://docs.protomaps.com/basemaps/layers
+ * The style of a map in Protomaps' basemap schema, version 3 or 4, in the colours of our own world
+ * map. See https://docs.protomaps.com/basemaps/layers
  *
- * @param language of the names of places, as `de`.
+ * @param language of place names, such as `de`.
  */
 export function streetsStyle(palette: Palette, language: string) {
   const area = (zIndex: number, color: string) => new Style({ zIndex, fill: new Fill({ color }) })
@@ -84,8 +84,8 @@ const PLACES_FROM = 16
 const HOUSES_FROM = 18
 
 /**
- * The names of points in Protomaps' schema: of places, water, sights and houses; in the operator's
- * language (`de`) where the map knows it.
+ * Point names in Protomaps' schema: places, water, sights and houses; in the operator's language
+ * (`de`) if the map has it.
  */
 function nameStyle(palette: Palette, language: string) {
   const { halo } = palette
@@ -140,7 +140,7 @@ function nameStyle(palette: Palette, language: string) {
   }
 }
 
-/** Below the roads are the areas, above them the names. */
+/** Areas are below the roads, names above them. */
 const CASINGS = 10
 
 /**
@@ -157,7 +157,7 @@ const ROADS = {
 
 type RoadKind = keyof typeof ROADS
 
-/** The words of other versions of the schema. */
+/** Other schema versions' terms. */
 const OTHER_WORDS = new Map<string, RoadKind>([
   ['medium_road', 'major_road'],
   ['other', 'path'],
@@ -173,8 +173,8 @@ const PARTS = new Map([
 ])
 
 /**
- * The styles of roads and railways: wider the closer one looks, with a casing below, so that
- * crossings stay open; and their names along them.
+ * The styles of roads and railways: wider at closer zooms, with a casing below, so that crossings
+ * stay open; and the names along them.
  */
 function roadStyle(palette: Palette) {
   const casing = new Stroke({ color: palette.casing, lineCap: 'round', lineJoin: 'round' })
@@ -198,7 +198,7 @@ function roadStyle(palette: Palette) {
     const isCased = kind !== 'path' && kind !== 'rail'
     if (isCased) {
       casing.setWidth(across + (across > 3 ? 2 : 1.2))
-      // A bridge covers the roads that it crosses.
+      // A bridge covers the roads it crosses.
       below.setZIndex(isBridge(feature) ? CASINGS + rank - 0.5 : CASINGS)
     }
     const text = zoom >= namedFrom ? wordOf(feature, 'name') : ''

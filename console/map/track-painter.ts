@@ -14,35 +14,37 @@ import type { Episode } from '../core/trips.ts'
 /** How far from the line a click may be. */
 const REACH_PIXELS = 14
 
-/** The lines of many days lie over each other. */
+/** The lines of many days overlap. */
 const RANGE_WIDTH = 2
 const RANGE_ALPHA = 0.35
-/** The rest of a track of which a part is chosen. */
+/** The rest of a track of which a part is selected. */
 const FADED = 0.25
 
 export type PaintedTrack = DrawnLine & {
-  /** The points of the whole range, where `points` are a finer part of it: the marker may be elsewhere. */
+  /**
+   * The points of the whole range, if `points` are a finer part of it: the marker may be elsewhere.
+   */
   readonly whole: readonly TrackPoint[]
   /** The step of speed from colour to colour. */
   readonly speedStep: number
-  /** Speeds of several days say nothing: the line has one colour. */
+  /** Speeds over several days are meaningless: the line has one colour. */
   readonly isPlain: boolean
   /** The marker's time and status. */
   readonly at: number
   readonly status: DrawnDevice['status']
-  /** The places where it stopped. */
+  /** Where it stopped. */
   readonly stops: readonly Pick<Extract<Episode, { kind: 'stop' }>, 'position'>[]
-  /** The time range whose part of the track stands out. */
+  /** The time range whose part of the track is highlighted. */
   readonly selected: TimeRange | undefined
-  /** A replay shows this much of the way behind the marker. */
+  /** In a replay, how much of the path behind the marker is shown. */
   readonly tailMs: number | undefined
-  /** Other devices that are replayed with it. */
+  /** Other devices replayed with it. */
   readonly others: readonly {
     readonly deviceId: string
     readonly name: string
     readonly points: readonly TrackPoint[]
   }[]
-  /** Of a range, in place of the stops. */
+  /** For a range, instead of the stops. */
   readonly places: readonly PaintedPlace[]
 }
 
@@ -53,7 +55,7 @@ export class TrackPainter {
   #track: PaintedTrack | undefined
   #project: MapView['project'] | undefined
 
-  /** @param choose is called with the time of the place on the track that was clicked. */
+  /** @param choose is called with the time of the point on the track that was clicked. */
   constructor(map: OlMap, choose: (at: number) => void) {
     this.#canvas = new MapCanvas(map, (context, view) => this.#draw(context, view), {
       isBelowNames: true,

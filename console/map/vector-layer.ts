@@ -26,7 +26,7 @@ export function vectorLayer(
   }: Pick<Options, 'zIndex' | 'extent' | 'minZoom'> & {
     closing: AbortSignal
     maxZoom?: number
-    /** Whether the names are in a layer of their own: see `namesOf`. */
+    /** Whether the names are in a separate layer: see `namesOf`. */
     areNamesAbove?: boolean | undefined
   },
 ): VectorTileLayer {
@@ -39,7 +39,7 @@ export function vectorLayer(
       ...(maxZoom !== undefined && { maxZoom }),
     }),
   })
-  // During a zoom nobody sees the difference, and without a GPU smoothing takes a third of each
+  // During a zoom the difference is invisible, and without a GPU smoothing takes a third of each
   // frame.
   layer.on('prerender', ({ context, frameState }) => {
     const isZooming = (frameState?.viewHints[ViewHint.ANIMATING] ?? 0) > 0
@@ -53,10 +53,10 @@ export function vectorLayer(
   return layer
 }
 
-/** Above what is drawn over the shapes of a map. */
+/** Above anything drawn over a map's shapes. */
 export const ABOVE_TRACKS = 3
 
-/** The names of a vector map as a layer of their own, on another canvas. */
+/** The names of a vector map as a separate layer, on another canvas. */
 export function namesOf(
   shapes: VectorTileLayer,
   style: () => StyleFunction,

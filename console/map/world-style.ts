@@ -8,7 +8,7 @@ import type { Palette } from '../core/palette.ts'
 import { labelStyle, withName, zoomAt } from './feature-style.ts'
 
 /**
- * The style of our own map of the world: quiet, so that devices stand out; larger places are named
+ * The style of our own world map: subdued, so that devices stand out; larger places are named
  * first.
  *
  * @param covered where another map has its own names.
@@ -56,8 +56,8 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
         return border
       case 'countries': {
         const size = Number(feature.get('size'))
-        // The name appears only where it is narrower than the country; once the country fills the
-        // view, the name is of no use.
+        // The name appears only while it is narrower than the country; once the country fills the
+        // view, the name is useless.
         if (
           isCovered(feature, resolution) ||
           resolution < 1_200 ||
@@ -101,7 +101,7 @@ function sizeOf(people: number): number {
   return people > 100_000 ? 2 : people > 10_000 ? 1 : 0
 }
 
-/** Puts the name beside the dot; without one it is in the dot's place. */
+/** Puts the name beside the dot, or in its position if there is none. */
 function withDot(style: Style, image: Circle | undefined): Style {
   style.setImage(image as Circle)
   style.getText()?.setTextAlign(image && 'left')
@@ -119,8 +119,8 @@ function leastPeople(resolution: number): number {
 const COUNTRIES_FIRST = 1_000
 
 /**
- * Two steps for each doubling. Names of one step are drawn in the order of the tile, the largest
- * first; each further step is another pass over all tiles in each frame.
+ * Two steps per doubling. Names of one step are drawn in the tile's order, the largest first; each
+ * additional step costs another pass over all tiles in each frame.
  */
 function step(size: number): number {
   return Math.round(2 * Math.log2(Math.max(1, size)))

@@ -54,7 +54,7 @@ type Toast = {
 }
 
 const toasts = signal<readonly Toast[]>([])
-/** The places that can show toasts; the last one does. */
+/** Where toasts can appear; the last one is used. */
 const places = signal<readonly string[]>([])
 let made = 0
 
@@ -64,7 +64,7 @@ export const undoLatest = computed<(() => void) | undefined>(() => {
   return one && (() => takeBack(one))
 })
 
-/** Confirms for a while that something was done; with `undo`, a button reverts it. */
+/** Confirms for a while that an action is done; with `undo`, a button reverts it. */
 export function toast(
   text: string,
   { undo, isFault = false }: { undo?: (() => Promise<void>) | undefined; isFault?: boolean } = {},
@@ -88,8 +88,8 @@ function takeBack({ id, undo }: Toast): void {
 }
 
 /**
- * The place of toasts, at the end of the page and of each dialog: an open dialog makes everything
- * outside it inert, so the toasts are in the one that was opened last.
+ * Where toasts appear, at the end of the page and of each dialog: an open dialog makes everything
+ * outside it inert, so the toasts are in the last dialog opened.
  */
 function Toasts() {
   const place = useId()

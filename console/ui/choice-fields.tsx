@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { Field, type FieldAttributes } from './form.tsx'
 import { Isolated } from './isolated.tsx'
 
-/** Values and what they are called. */
+/** Values and their labels. */
 export type Choices = readonly (readonly [value: string, words: string])[]
 
 /** A choice of one value. Without `onChange` it belongs to a form, and `value` is its default. */

@@ -21,7 +21,7 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  // A layout effect: if one dialog replaces another, the first must return the focus before.
+  // A layout effect: if one dialog replaces another, the first must return the focus beforehand.
   useLayoutEffect(() => {
     const element = dialog.current
     const giveFocusBack = rememberFocus()
@@ -33,8 +33,8 @@ export function Dialog({
       if (activeElement instanceof HTMLElement && element?.contains(activeElement))
         activeElement.blur()
       giveFocusBack()
-      // The element that gets the focus may be removed or disabled in this render; two frames later
-      // that is known.
+      // The focused element may be removed or disabled in this render; that is known two frames
+      // later.
       requestAnimationFrame(() => requestAnimationFrame(giveFocusBack))
     }
   }, [])
@@ -68,9 +68,9 @@ export function Dialog({
 }
 
 /**
- * Remembers what has the focus. The returned function focuses it again, or the button of the menu
- * that it was in, or else the page's heading: the element may be gone, and browsers then leave the
- * focus nowhere.
+ * Remembers the focused element. The returned function focuses it again, or the button of the menu
+ * it was in, or else the page's heading: the element may no longer exist, and browsers then focus
+ * nothing.
  */
 function rememberFocus(): () => void {
   const { activeElement: before, body } = document

@@ -13,7 +13,7 @@ const ICONS: Readonly<Record<ApiFact['type'], IconNode>> = {
   'device.online': CircleCheck,
 }
 
-/** The picture of a fact's type, in the colour of its weight. */
+/** The icon of a fact's type, in the colour of its severity. */
 export function FactIcon({ type }: { type: ApiFact['type'] }) {
   return (
     <span class={`fact-icon ${type.replace('.', ' ')}`}>
@@ -22,7 +22,7 @@ export function FactIcon({ type }: { type: ApiFact['type'] }) {
   )
 }
 
-/** A fact as people say it: "Van 7 left Yard after 2 h 10 min". */
+/** A fact as a sentence: "Van 7 left Yard after 2 h 10 min". */
 export function FactSentence({ fact, deviceName }: { fact: ApiFact; deviceName: string }) {
   return (
     <span>

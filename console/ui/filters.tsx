@@ -11,7 +11,9 @@ import { setQuery } from './router.ts'
 import { SelectField, type Choices } from './choice-fields.tsx'
 import { Empty } from './states.tsx'
 
-/** The filters of a list. On a phone they are folded, unless one is set: the list matters more. */
+/**
+ * The filters of a list. On a phone they are collapsed, unless one is set: the list matters more.
+ */
 export function Filters({
   label,
   isUsed,
@@ -33,7 +35,7 @@ export function Filters({
   )
 }
 
-/** The text of a list that its filters leave empty, with a button that clears them. */
+/** The text of a list left empty by its filters, with a button that clears them. */
 export function NoMatch({
   title,
   filters,
@@ -56,7 +58,7 @@ export function NoMatch({
   )
 }
 
-/** A filter in the address, chosen from a list; a value missing from the list is offered, too. */
+/** A filter in the address, chosen from a list; a value missing from the list is also offered. */
 export function FilterSelect({
   name,
   label,
@@ -68,7 +70,7 @@ export function FilterSelect({
   label: string
   options: Choices
   value: string | undefined
-  /** The words for no filter. */
+  /** The label for no filter. */
   none?: string
 }) {
   const isListed = value === '' || options.some(([one]) => one === value)
@@ -83,7 +85,7 @@ export function FilterSelect({
   )
 }
 
-/** A filter in the address, typed in. */
+/** A typed filter in the address. */
 export function FilterText({
   name,
   label,
@@ -104,7 +106,7 @@ export function FilterText({
 
 const TYPED_MS = 300
 
-/** A search in the address, as it is typed. */
+/** A search in the address, updated while typing. */
 export function FilterSearch({
   name,
   label,
@@ -139,9 +141,10 @@ export function FilterSearch({
 }
 
 /**
- * A filter in the address, found by a search: of lists too long for a choice.
+ * A filter in the address, found by a search: for lists too long for a choice.
  *
- * @param names several are one filter, because the API refuses them together: an option's value then begins with its own.
+ * @param names several names are one filter, because the API refuses them together: an option's
+ * value then begins with its name.
  */
 export function FilterPick({
   names,
@@ -153,7 +156,7 @@ export function FilterPick({
   names: readonly [string, ...string[]]
   label: string
   placeholder: string
-  /** Of what is chosen; empty: nothing. */
+  /** For the selected value; empty: none. */
   words: string
   find: FindOptions
 }) {

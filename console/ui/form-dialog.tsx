@@ -43,7 +43,7 @@ export function FormDialog({
 
 type Render = (props: DialogProps) => ComponentChildren
 
-/** The dialog that is open on a page: `open` shows one, `dialog` is its place in the page. */
+/** The open dialog of a page: `open` shows one, `dialog` is rendered in the page. */
 export function useDialog(onDone: () => void): {
   readonly dialog: ComponentChildren
   readonly open: (render: Render) => void

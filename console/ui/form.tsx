@@ -5,7 +5,7 @@ import { FailedLine } from './states.tsx'
 
 export type Values = Readonly<Record<string, string>>
 
-/** The faults of a form's fields, and the fields that were empty. */
+/** The faults of a form's fields, and the empty fields. */
 type FormFaults = {
   readonly faults: ReadonlyMap<string, FieldFault>
   readonly empty: ReadonlySet<string>
@@ -95,7 +95,7 @@ export type FieldAttributes = {
 
 /**
  * One field of a form: label, hint, error. `children` renders the control with the attributes that
- * tie it to them; without it the control is a text box.
+ * connect it to them; without `children` the control is a text box.
  */
 export function Field({
   name,
@@ -170,10 +170,10 @@ function fieldNames(form: HTMLFormElement | null): ReadonlySet<string> {
 type TextEvent = { readonly currentTarget: { readonly value: string } }
 
 /**
- * The attributes of a field whose value also comes from elsewhere. The field keeps what is being typed, even when the
- * page is rendered again.
+ * The attributes of a field whose value also comes from elsewhere. The field keeps what is being
+ * typed, even when the page is rendered again.
  *
- * @param take gets what was typed, and returns false while that is incomplete.
+ * @param take gets the typed text, and returns false while it is incomplete.
  */
 export function useTyped(value: string, take: (typed: string) => boolean) {
   const [typed, setTyped] = useState<string>()

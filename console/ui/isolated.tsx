@@ -1,8 +1,8 @@
 import { Fragment } from 'preact'
 
 /**
- * A text from outside (an id, a name, a message), isolated from the text around it, so that its
- * writing direction does not matter. `title` shows it in full where it is cut off.
+ * An external text (an id, a name, a message), isolated from the text around it, so that its
+ * writing direction does not matter. `title` shows it in full if it is truncated.
  */
 export function Isolated({ children, class: name }: { children: string; class?: string }) {
   return (
@@ -25,7 +25,7 @@ export function IsolatedList({ children, most }: { children: readonly string[]; 
   ))
 }
 
-/** The same for places that accept no markup: options and titles. */
+/** The same where no markup is accepted: options and titles. */
 export function isolate(text: string): string {
   return `\u2068${text}\u2069`
 }

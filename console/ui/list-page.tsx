@@ -25,7 +25,7 @@ export function ListPage<T>({
   list: Paged<T>
   /** Whether retrying makes sense: not for a forbidden list. */
   canRetry?: boolean
-  /** Instead of a button that reads the list again. */
+  /** Replaces the button that reads the list again. */
   actions?: ComponentChildren
   filters?: ComponentChildren
   /** Shown for a list without rows. */
@@ -77,7 +77,7 @@ export function ListPage<T>({
   )
 }
 
-/** The columns of a table, or something else in its place. */
+/** The columns of a table, or other content instead. */
 type Rows<T> =
   | { columns: readonly Column<T>[]; keyOf: (row: T) => string }
   | { show: (items: readonly T[]) => ComponentChildren }
@@ -96,8 +96,8 @@ type Paged<T> = {
 }
 
 /**
- * A list that the API returns in pages: the first page immediately, each further page on request. Going
- * Back reads as many as were shown.
+ * A list that the API returns in pages: the first page immediately, each further page on request.
+ * Going Back reads as many as were shown.
  */
 export function usePages<T>(
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<PageOfItems<T>>,
@@ -127,7 +127,7 @@ export function usePages<T>(
     reading.current?.abort()
     setNext({ isLoading: false })
   }, [])
-  // The next page of another list must not be added to this one.
+  // The next page of another list must not be appended to this one.
   useEffect(() => forget, [key])
 
   const more = useCallback(() => {

@@ -7,8 +7,8 @@ import { UnseenName } from './isolated.tsx'
 const GAP_PIXELS = 6
 
 /**
- * A button that opens a panel beside it. The browser closes the panel by Esc and by a click
- * elsewhere; `children` get its id, by which buttons in it close it (`popovertarget`).
+ * A button that opens a panel beside it. The browser closes the panel on Esc and on a click
+ * elsewhere; `children` get its id, with which buttons in it close it (`popovertarget`).
  */
 export function Menu({
   button,
@@ -20,7 +20,7 @@ export function Menu({
   /** The content of the button. */
   button: ComponentChildren
   class?: string
-  /** Names a button that shows no words. */
+  /** Names a button without visible words. */
   label?: string
   /** The class of the panel. */
   panel?: string
@@ -93,7 +93,7 @@ export type MenuAction = {
   readonly isDangerous?: boolean
 }
 
-/** Actions on one thing. Screen readers hear its name with each. */
+/** Actions on one thing. Screen readers announce its name with each. */
 export function ActionMenu({
   of: nameOfThing,
   actions,
@@ -129,7 +129,7 @@ export function ActionMenu({
   )
 }
 
-/** Below or above, towards the middle of the window, where there is more room. */
+/** Below or above, on the side of the window with more room. */
 function placeBeside({ style }: HTMLElement, { top, bottom, left, right }: DOMRect): void {
   const { clientWidth: width, clientHeight: height } = document.documentElement
   const isAbove = top + bottom > height

@@ -5,8 +5,8 @@ import { type FieldAttributes, useTyped } from './form.tsx'
 import { clockHours, shownZone } from './preferences.ts'
 
 /**
- * A date, and a time of day to type: `14:05` or `2:05 pm`. Browsers' own fields for both together show the clock of the
- * browser's language, not the chosen one.
+ * A date, and a typed time of day: `14:05` or `2:05 pm`. Browsers' own fields for both together use
+ * the clock of the browser's language, not the selected one.
  */
 export function MomentInput({
   label,
@@ -16,7 +16,7 @@ export function MomentInput({
   ...attributes
 }: FieldAttributes & {
   label: string
-  /** Whether a day without a time stands for its end: `2026-01-31T`. */
+  /** Whether a day without a time means its end: `2026-01-31T`. */
   isEnd?: boolean
   /** `2026-01-31T14:05`, or empty. */
   value: string
@@ -54,7 +54,7 @@ export function MomentInput({
         placeholder={isEnd ? '24:00' : 'hh:mm'}
         {...typed}
       />
-      {/* The form reads this one. */}
+      {/* The form reads this field. */}
       <input type="hidden" name={attributes.name} value={value} />
     </span>
   )

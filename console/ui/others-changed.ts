@@ -1,6 +1,8 @@
 import { toast } from './announcements.tsx'
 
-/** Says that a change was saved beside those of others, which may not be on the page yet. */
+/**
+ * Announces that a change was saved alongside others' changes, which may not be on the page yet.
+ */
 export function toastOthers(fields: readonly string[]): void {
   if (fields.length === 0) return
   toast(`Saved. Somebody else has changed something meanwhile, too: ${fields.join(', ')}.`)

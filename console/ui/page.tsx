@@ -32,7 +32,7 @@ export function Page({
 /** For the heading of a page (`ref`): it gets the focus when it appears on arrival. */
 export function arriveAt(heading: HTMLHeadingElement | null): void {
   if (heading === null) return
-  // Back scrolls to the previous place instead.
+  // Back scrolls to the previous position instead.
   if (arrived !== undefined && arrived !== pageAddress.value.path)
     heading.focus({ preventScroll: true })
   arrived = pageAddress.value.path

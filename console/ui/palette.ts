@@ -2,10 +2,10 @@ import { effect, signal } from '@preact/signals'
 import { TOKENS, type Palette } from '../core/palette.ts'
 import { theme } from './preferences.ts'
 
-/** The colours of the theme that is shown. */
+/** The colours of the current theme. */
 export const palette = signal(readPalette())
 
-/** Shows the chosen theme, and follows the system's where that is chosen. */
+/** Applies the selected theme, or follows the system's if that is selected. */
 export function applyTheme(): void {
   const read = () => (palette.value = readPalette())
   effect(() => {
@@ -24,7 +24,7 @@ export function applyTheme(): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', read)
 }
 
-/** As the browser resolves them: the tokens themselves hold one colour for each theme. */
+/** As resolved by the browser: the tokens themselves hold one colour for each theme. */
 function readPalette(): Palette {
   const probe = document.createElement('span')
   document.documentElement.append(probe)

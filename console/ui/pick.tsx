@@ -8,25 +8,25 @@ import { useKeys } from './keys.tsx'
 import { FailedLine } from './states.tsx'
 import { useLoad } from './use-load.ts'
 
-/** Something that a search finds. */
+/** A search result. */
 export type PickOption = {
   readonly value: string
   readonly words: string
-  /** Beside it, such as the id of a name. */
+  /** Additional text, such as the id of a named thing. */
   readonly note?: string | undefined
 }
 
-/** Finds what fits a typed text; of an empty one, the first. */
+/** Finds matches for a typed text; for an empty text, the first options. */
 export type FindOptions = {
   (typed: string, signal: AbortSignal): Promise<readonly PickOption[]>
-  /** Another number: there are other options, and the search is made again. */
+  /** A changed number: the options have changed, and the search is repeated. */
   readonly version?: number
 }
 
 const TYPED_MS = 200
 const MOST = 50
 
-/** The options whose words have all typed words. */
+/** The options that contain all typed words. */
 export function findIn(choices: Choices): FindOptions {
   const find = (typed: string) => {
     const words = typed.toLowerCase().split(/\s+/)
@@ -39,7 +39,9 @@ export function findIn(choices: Choices): FindOptions {
   return Object.assign(find, { version: choices.length })
 }
 
-/** A field that searches while one types, and takes one of what it has found: of lists too long to be shown. */
+/**
+ * A field that searches while typing, and selects one of the matches: for lists too long to show.
+ */
 export function PickInput({
   attributes,
   shown,
@@ -48,7 +50,7 @@ export function PickInput({
   onPick,
 }: {
   attributes: FieldAttributes
-  /** The words of what is chosen; empty: nothing. */
+  /** The label of the selection; empty: nothing is selected. */
   shown: string
   placeholder: string
   find: FindOptions
@@ -58,7 +60,7 @@ export function PickInput({
   const list = useId()
   const [typed, setTyped] = useState<string>()
   const [at, setAt] = useState(0)
-  /** Enter was pressed before the search had an answer. */
+  /** Enter was pressed before the search had a result. */
   const [isEager, setEager] = useState(false)
   const isOpen = typed !== undefined
   const q = useDebounced((typed ?? '').trim(), TYPED_MS)
@@ -169,7 +171,7 @@ export function PickInput({
   )
 }
 
-/** A choice of any number of things from a list that is too long to be shown. */
+/** A choice of any number of things from a list too long to show. */
 export function PickMany({
   find,
   chosen,

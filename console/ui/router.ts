@@ -30,7 +30,7 @@ function entryHere(): Map<string, number> {
   return made
 }
 
-/** Values kept for the current history entry, for when Back returns to it. */
+/** Values stored for the current history entry, for when Back returns to it. */
 export const historyState = {
   at: (name: string): number => entryHere().get(name) ?? 0,
   keep: (name: string, value: number): void => void entryHere().set(name, value),
@@ -38,11 +38,11 @@ export const historyState = {
 
 export function startRouter(): void {
   const numberIn = (state: unknown) => (typeof state === 'number' ? state : 0)
-  // Entries from before a reload have numbers, but no kept values.
+  // Entries from before a reload have numbers, but no stored values.
   entry = numberIn(history.state)
   addEventListener('popstate', ({ state }) => {
     if (askBefore !== undefined) {
-      // The browser has left already: back to the page, until there is an answer.
+      // The browser has already left: return to the page until there is a reply.
       history.pushState(entry, '', addressOf(textOf(pageAddress.peek())))
       return askBefore(() => history.back())
     }
@@ -57,7 +57,10 @@ export function startRouter(): void {
 type Ask = (leave: () => void) => void
 let askBefore: Ask | undefined
 
-/** Until the returned function is called, the page is left only after `ask`, which gets what leaves it. */
+/**
+ * Until the returned function is called, the page can be left only after `ask`, which receives the
+ * continuation.
+ */
 export function holdPage(ask: Ask): () => void {
   const warn = (event: Event) => event.preventDefault()
   const release = () => {
@@ -153,7 +156,7 @@ effect(() => {
   if (pageAddress.value.path === '/') mapQuery = pageAddress.value.query
 })
 
-/** The map as it was left, its search, sort and filter included, with this device selected. */
+/** The map as it was left, including search, sort and filter, with this device selected. */
 export function mapPath(deviceId: string): string {
   const query = new URLSearchParams(mapQuery)
   query.set('device', deviceId)

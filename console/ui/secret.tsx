@@ -55,7 +55,7 @@ export function KeepSecret({
   )
 }
 
-/** How long a replaced secret still counts, in seconds. */
+/** How long a replaced secret remains valid, in seconds. */
 export const GRACES = [
   ['0', 'Not at all'],
   ['3600', '1 hour'],

@@ -13,25 +13,25 @@ import { now } from './clock.ts'
 import { clockHours, lengthUnit, shownZone, speedUnit } from './preferences.ts'
 
 /**
- * Measures and times as the operator has chosen them in the account menu. A component that calls
- * one of these functions is rendered again when the choice changes.
+ * Measures and times in the format selected in the account menu. A component that calls one of
+ * these functions is rendered again when the choice changes.
  */
 
 export function shownUnits(): Units {
   return { speed: speedUnit.value, length: lengthUnit.value }
 }
 
-/** From metres a second. */
+/** Formats m/s. */
 export function shownSpeed(metresPerSecond: number | undefined): string | undefined {
   return speedText(metresPerSecond, shownUnits())
 }
 
-/** A way, from metres: `969 m`, `10.0 km`. */
+/** Formats a distance in metres: `969 m`, `10.0 km`. */
 export function shownDistance(metres: number | undefined): string | undefined {
   return distanceText(metres, shownUnits())
 }
 
-/** A height or an accuracy, from metres: `1,820 m`. */
+/** Formats a height or an accuracy in metres: `1,820 m`. */
 export function shownLength(metres: number | undefined): string | undefined {
   return lengthText(metres, shownUnits())
 }

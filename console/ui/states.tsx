@@ -27,7 +27,7 @@ export function Empty({
   )
 }
 
-/** Grey lines in place of content; visible only if loading takes longer than 150 ms. */
+/** Grey lines instead of content; visible only if loading takes longer than 150 ms. */
 export function Loading({ lines = 6, what = 'Loading' }: { lines?: number; what?: string }) {
   return (
     <div class="skeleton stack some" role="status" aria-label={what}>
@@ -38,7 +38,7 @@ export function Loading({ lines = 6, what = 'Loading' }: { lines?: number; what?
   )
 }
 
-/** The reason of a failure, its remedy, and the request's id for support. */
+/** The reason for a failure, its remedy, and the request's id for support. */
 export function Failed({ failure, onRetry }: { failure: ApiFailure; onRetry?: () => void }) {
   const { title, icon, advice } = explained(failure)
   return (
@@ -52,7 +52,7 @@ export function Failed({ failure, onRetry }: { failure: ApiFailure; onRetry?: ()
   )
 }
 
-/** The same in one line, above content that stays. */
+/** The same on one line, above content that remains. */
 export function FailedLine({ failure, onRetry }: { failure: ApiFailure; onRetry?: () => void }) {
   return (
     <div class="notice bad row" role="alert">
@@ -109,7 +109,7 @@ export function Loaded<T>({
   children,
 }: {
   of: Load<T>
-  /** The grey lines while it is loading. */
+  /** The grey lines shown while loading. */
   lines?: number
   children: (data: T) => ComponentChildren
 }) {

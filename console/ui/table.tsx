@@ -60,7 +60,7 @@ function classOf(isNumber = false, isProse = false): string | undefined {
   return isProse ? 'prose' : undefined
 }
 
-/** A column with the menu of what can be done with the row's thing. */
+/** A column with the menu of actions on the row's thing. */
 export function actionColumn<T>(
   nameOf: (row: T) => string,
   actionsOf: (row: T) => readonly MenuAction[],

@@ -11,12 +11,12 @@ export type PlotData = readonly [
   values: readonly (number | null | undefined)[],
 ]
 
-/** The room beside the lines, for the values' axis and for the last mark of the time axis. */
+/** The space beside the lines, for the values' axis and for the last mark of the time axis. */
 export const PLOT_INSET = { left: 52, right: 16 }
 const TOP = 8
 const TIMES_HEIGHT = 22
 const BOTTOM = 6
-/** The room that a mark takes. */
+/** The space that a mark takes. */
 const TIME_PIXELS = 64
 const VALUE_PIXELS = 18
 const MINUTE_MS = 60_000
@@ -31,7 +31,7 @@ export function TimePlot({
   span,
   hasTimes = true,
 }: {
-  /** Pass a new object only for new data: the line is then worked out again, too. */
+  /** Pass a new object only for new data: the line is then recomputed, too. */
   data: PlotData
   zone: string
   height: number
@@ -39,7 +39,7 @@ export function TimePlot({
   label: string
   /** Values are whole numbers; the axis begins at 0. */
   isCount?: boolean
-  /** The time axis begins and ends here, in milliseconds; without it, where the data do. */
+  /** The time axis begins and ends here, in milliseconds; without it, where the data does. */
   span?: { readonly from: number; readonly to: number }
   /** Whether the time axis has marks. */
   hasTimes?: boolean

@@ -7,7 +7,7 @@ export type Action = {
   readonly failure: ApiFailure | undefined
 }
 
-/** An action of a button that takes a while and may fail. */
+/** A button's action that takes a while and may fail. */
 export function useAction(work: () => Promise<void>): Action {
   const [state, setState] = useState<{ isRunning: boolean; failure?: ApiFailure }>({
     isRunning: false,

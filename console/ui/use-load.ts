@@ -2,18 +2,18 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { toFailure, type ApiFailure } from '../core/failure.ts'
 
 export type LoadState<T> = {
-  /** The data read last; it stays while it is read again, and when that fails. */
+  /** The last data read; it remains while it is read again, and if that fails. */
   readonly data: T | undefined
   readonly failure: ApiFailure | undefined
   readonly isLoading: boolean
   readonly reload: () => void
-  /** Replaces the data, after a change whose answer is known. */
+  /** Replaces the data, after a change whose response is known. */
   readonly set: (data: T) => void
 }
 
 /**
- * Reads data when the component appears and whenever one of `inputs` changes, and again after a failure that
- * passes; data of other inputs is never shown.
+ * Reads data when the component appears and whenever one of `inputs` changes, and again after a
+ * temporary failure; data of other inputs is never shown.
  */
 export function useLoad<T>(
   read: (signal: AbortSignal) => Promise<T>,
@@ -57,7 +57,7 @@ export function useLoad<T>(
   useEffect(() => {
     if (everyMs === undefined) return undefined
     const timer = setInterval(() => {
-      // Otherwise an answer that takes longer than the interval would never be shown.
+      // Otherwise a response that takes longer than the interval would never be shown.
       if (!document.hidden && !isUnderWay.current) reload()
     }, everyMs)
     return () => clearInterval(timer)
@@ -71,10 +71,13 @@ export function useLoad<T>(
 }
 
 const RETRY_MS = 5_000
-/** Answers of a service, or of a proxy before it, that is busy or away. */
+/** Status codes of a service, or of a proxy in front of it, that is busy or unavailable. */
 const PASSING: readonly number[] = [429, 502, 503, 504]
 
-/** Reads again by itself what failed because the service was busy or away, not before it said. */
+/**
+ * Automatically repeats a read that failed because the service was busy or unavailable, not before
+ * the time it stated.
+ */
 export function useRetry(failure: ApiFailure | undefined, retry: () => void): void {
   useEffect(() => {
     if (failure === undefined) return undefined

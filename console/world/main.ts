@@ -25,7 +25,7 @@ if (isFirst()) {
 }
 lock.close()
 
-/** Whether no other program is making the map; otherwise there is nothing to do here. */
+/** Whether no other program is building the map; otherwise there is nothing to do here. */
 function isFirst(): boolean {
   try {
     lock.exec('BEGIN EXCLUSIVE')

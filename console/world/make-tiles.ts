@@ -15,7 +15,7 @@ import type { Tile, TileSet } from './pmtiles.ts'
 
 const MAX_ZOOM = 7
 
-/** The scale for each zoom: up to that zoom the next finer scale would show no difference. */
+/** The scale for each zoom: up to that zoom the next finer scale would make no difference. */
 const SCALES: readonly Scale[] = ['110m', '110m', '50m', '50m', '50m', '10m', '10m', '10m']
 
 /** The smallest town that each zoom shows, in people; the console leaves out overlapping names. */
@@ -71,17 +71,17 @@ const EXTENT = 4096
 
 type Options = { readonly maxZoom: number; readonly tolerance: number; readonly buffer: number }
 
-/** Lines and areas, which reach a little into the tiles around their own so that strokes meet. */
+/** Lines and areas, which extend slightly into the neighbouring tiles so that strokes meet. */
 export function lines(features: readonly Feature[], maxZoom: number): GeoJSONVT {
   return index(features, { maxZoom, tolerance: 4, buffer: 64 })
 }
 
-/** A name may extend into the tiles around it, but is drawn from its own. */
+/** A name may extend into the neighbouring tiles, but is drawn from its own. */
 export function points(features: readonly Feature[], maxZoom: number): GeoJSONVT {
   return index(features, { maxZoom, tolerance: 0, buffer: 0 })
 }
 
-/** The tiles of a zoom level that have something of at least one layer. */
+/** The tiles of a zoom level with content from at least one layer. */
 function tilesAt(z: number, layers: Layers): Tile[] {
   const tiles: Tile[] = []
   for (let x = 0; x < 2 ** z; x += 1) {

@@ -81,7 +81,7 @@ function signedArea(ring: Position[]): number {
   return sum / 2
 }
 
-/** Whether a place lies within a ring on the plane. */
+/** Whether a point lies within a ring on the plane. */
 export function contains(ring: Position[], [x = 0, y = 0]: Position): boolean {
   let inside = false
   for (let index = 1; index < ring.length; index += 1) {

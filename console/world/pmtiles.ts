@@ -22,7 +22,7 @@ export type TileSet = {
 type Entry = { readonly id: number; readonly offset: number; readonly length: number; run: number }
 
 const HEADER_BYTES = 127
-/** The root directory has to fit into the first 16 KiB, so the entries are in leaf directories. */
+/** The root directory must fit into the first 16 KiB, so the entries are in leaf directories. */
 const ENTRIES_PER_LEAF = 2048
 const GZIP = 2
 const VECTOR_TILES = 1

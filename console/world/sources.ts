@@ -49,7 +49,7 @@ export function lakes(): FeatureCollection {
   return read('mapeo-offline-map/dist/lakes.json') as FeatureCollection
 }
 
-/** A point in the middle of each lake that has a name. */
+/** A point in the middle of each named lake. */
 export function lakeNames() {
   return lakes().features.flatMap((lake) => {
     const name: unknown = lake.properties?.['name']

@@ -51,23 +51,23 @@ export const ACTIONS: Readonly<Record<string, string>> = {
 const WITHOUT_SUBJECT = ['geofences.imported', 'operator.password-changed', 'session.created']
 const ENDS = ['device.erased', 'operator.deleted', 'share.revoked']
 
-/** The devices that a sentence names; the raw entry has the others. */
+/** The devices named in a sentence; the raw entry has the rest. */
 const MOST_NAMED = 5
 
 /** An entry in the parts of one sentence: actor, `did`, subjects, `more`. */
 export type Sentence = {
   readonly did: string
-  /** Empty where `did` says it all. */
+  /** Empty if `did` is sufficient. */
   readonly subjects: readonly { readonly name: string; readonly path?: string }[]
-  /** The number of subjects that are not named. */
+  /** The number of unnamed subjects. */
   readonly others: number
   /** The settings in words, such as "name “Vans”, no expiry"; may be empty. */
   readonly more: string
 }
 
 /**
- * @param names the names of keys and operators that still exist, by id.
- * @param timeText a time as the operator reads it.
+ * @param names the names of existing keys and operators, by id.
+ * @param timeText formats a time for the operator.
  */
 export function sentenceOf(
   { action, subject, details }: Entry,
@@ -78,7 +78,7 @@ export function sentenceOf(
     return { did: didOf(action, subject, {}), subjects: [], others: 0, more: '' }
   }
   const { name, email, ...others } = details ?? {}
-  // The name in a change is the new one.
+  // In a change, the name is the new one.
   const isChange = action.endsWith('.changed')
   const nameThen = isChange ? undefined : (name ?? email)
   const { deviceIds, ...ofMany } = others
@@ -139,7 +139,7 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
   }
 }
 
-/** A setting in words; the raw entry has those left out. */
+/** A setting in words; the raw entry includes those left out. */
 function settingText(
   setting: string,
   value: unknown,

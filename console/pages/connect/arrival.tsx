@@ -30,7 +30,7 @@ export function Arrival({
   answer,
 }: {
   deviceId: string
-  /** Its name for people; empty for none. */
+  /** Its display name; empty for none. */
   name: string
   keyId: string | undefined
   since: string

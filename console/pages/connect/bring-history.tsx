@@ -18,7 +18,10 @@ type State =
   | { readonly kind: 'found'; readonly found: FoundHistory }
   | { readonly kind: 'imported'; readonly found: FoundHistory; readonly imported: Imported }
 
-/** Imports files from here: they are read in this browser, shown, and sent once the operator says so. */
+/**
+ * Imports files from this page: they are read in this browser, shown, and sent once the operator
+ * confirms.
+ */
 export function ImportFiles({ deviceId: suggested }: { deviceId: string }) {
   const [files, setFiles] = useState<readonly File[]>([])
   const [given, setGiven] = useState<string>()
@@ -29,7 +32,7 @@ export function ImportFiles({ deviceId: suggested }: { deviceId: string }) {
   const deviceId = (given ?? suggested).trim()
   const total = files.reduce((sum, { size }) => sum + size, 0)
 
-  /** Runs until it ends or is cancelled; then the state is that from before. */
+  /** Runs until it ends or is cancelled; then the previous state returns. */
   function run(kind: 'reading' | 'sending', work: (read: Reading) => Promise<State>): void {
     const before = state
     running.current?.abort()
@@ -163,7 +166,7 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
 
 const UNKNOWN_FORMAT = /^its format is not recognised: name it with --format \((.*)\)$/
 
-/** Why something was left out. Here nobody can name the format of a file. */
+/** Why something was left out. Here the operator cannot name a file's format. */
 function leftOutText(reason: string, count: number): string {
   const [, formats] = UNKNOWN_FORMAT.exec(reason) ?? []
   return formats === undefined
@@ -177,7 +180,7 @@ function Preview({ places }: Pick<FoundHistory, 'places'>) {
   useEffect(() => {
     import('./history-map.tsx').then(
       ({ HistoryMap }) => setLoaded(() => HistoryMap),
-      // The list says the same.
+      // The list already says so.
       () => undefined,
     )
   }, [])

@@ -135,7 +135,7 @@ async function identify(secret: string) {
 
 /**
  * The key in a link or QR code: used once the service confirms that it belongs to this account,
- * otherwise only after the operator agrees. Anybody can make such a link, with a key of their own
+ * otherwise only after the operator agrees. Anybody can create such a link, with a key of their own
  * account.
  */
 export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void }) {
@@ -143,7 +143,7 @@ export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void })
   useEffect(() => {
     const handoff = readHandoff(pageAddress.value.hash)
     if (handoff === undefined) return
-    // The key must not stay in the address and the history.
+    // The key must not remain in the address and the history.
     go(pageAddress.value.path, { replace: true })
     keyOfAccount(handoff.key).then(
       (key) => use(handoff, key),

@@ -21,7 +21,7 @@ import './connect.css'
 const NO_ADDRESS = 'https://ADDRESS-OF-THE-SERVICE'
 const NO_KEY = 'YOUR_KEY'
 
-/** Connects a device: from the choice of an app to the first position on the map. */
+/** Connects a device: from choosing an app to the first position on the map. */
 export function ConnectPage() {
   const { deviceId, name, sender: chosen, key, since } = draft.value
   const [secret, setSecret] = useState<string>()
@@ -116,7 +116,7 @@ export function ConnectPage() {
           )
         )}
       </Step>
-      {/* In sight on the whole page: people look at the QR code while the report arrives. */}
+      {/* Visible on the whole page: people look at the QR code while the report arrives. */}
       {(hasKey || !may('keys.edit')) && arrivesAs !== '' && (
         <Arrival
           deviceId={arrivesAs}

@@ -5,16 +5,16 @@ import { keptPreference } from '../../ui/preferences.ts'
 import { idFor } from './id-for.ts'
 
 /**
- * The progress of connecting a device: everything but the secret, kept for when the operator comes
- * back.
+ * The progress of connecting a device: everything except the secret, stored for when the operator
+ * returns.
  */
 export type Draft = {
-  /** The name for people, which the device gets once it has reported; empty for none. */
+  /** The display name, which the device gets once it has reported; empty for none. */
   readonly name: string
   readonly deviceId: string
   readonly sender: string
   readonly key?: DraftKey | undefined
-  /** The first report of the device that was named, so that it is named once in its life. */
+  /** The first report of the device that was named, so that it is named only once in its life. */
   readonly namedSince?: string | undefined
   /** Earlier events are ignored, ISO 8601. */
   readonly since: string
@@ -24,13 +24,13 @@ type DraftKey = {
   readonly id: string
   readonly name: string
   readonly hint: string
-  /** The only device that a key made on this page may report. */
+  /** The only device for which a key created on this page may report. */
   readonly only?: string | undefined
 }
 
 const FIRST_SENDER = 'owntracks-android'
 const CLOCK_OFF_MS = 3_000
-/** When the console was opened, so that reports that arrived since then stay visible. */
+/** When the console was opened, so that later reports remain visible. */
 const openedAt = justNow()
 const stored = keptPreference('connect', '', (text) => text)
 
@@ -51,7 +51,7 @@ export function changeDraft(change: Partial<Draft>): void {
   stored.value = JSON.stringify({ of: owner(), ...draft.value, ...change })
 }
 
-/** Renames the device. An id that was made from its name follows. */
+/** Renames the device. An id derived from its name changes with it. */
 export function nameDevice(name: string): void {
   const isIdOfName = draft.value.deviceId === idFor(draft.value.name)
   changeDraft({ name, namedSince: undefined, ...(isIdOfName && { deviceId: idFor(name) }) })

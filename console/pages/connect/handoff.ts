@@ -1,5 +1,5 @@
 /**
- * The values handed to another device's page. They are in the address's fragment, which browsers do
+ * The values passed to another device's page. They are in the address's fragment, which browsers do
  * not send, so the key reaches no server and no log.
  */
 export type Handoff = {

@@ -1,6 +1,6 @@
 /**
- * A device id made from a name: `Anna’s phone` becomes `annas-phone`. Letters of every script stay, without the accents
- * that decompose.
+ * A device id derived from a name: `Anna’s phone` becomes `annas-phone`. Letters of every script
+ * remain, without accents that can be decomposed.
  */
 export function idFor(name: string): string {
   return name

@@ -11,7 +11,7 @@ import { useLoad } from '../../ui/use-load.ts'
 import { changeDraft, draft, nameDevice } from './draft.ts'
 import { idFor } from './id-for.ts'
 
-/** Asks for a name for people; the id is made from it, unless the operator wants another. */
+/** Asks for a display name; the id is derived from it, unless the operator wants another. */
 export function NameDevice({
   arrivesAs,
   onChange,
@@ -100,8 +100,8 @@ const TRIES = 20
 const RETRY_MS = 500
 
 /**
- * Gives a device that has arrived the name of the draft, unless it has a name; once in its life, so that a name which
- * somebody removes later stays removed.
+ * Gives a device that has arrived the name of the draft, unless it has a name; once in its life, so
+ * that a name removed later stays removed.
  */
 export function useGivenName(
   name: string,
@@ -125,7 +125,7 @@ export function useGivenName(
   return failure
 }
 
-/** The stream has a report a moment before the store does. */
+/** The stream gets a report a moment before the store does. */
 async function storedDevice(
   path: { readonly deviceId: string },
   signal: AbortSignal,

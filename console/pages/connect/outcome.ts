@@ -9,7 +9,7 @@ type Rejection = Pick<
   'receivedAt' | 'error' | 'message' | 'deviceId' | 'body'
 >
 
-/** The service's answer to a test report. */
+/** The service's response to a test report. */
 export type TestAnswer = {
   readonly at: string
   readonly status: number
@@ -39,8 +39,8 @@ export type RecentReports = {
 }
 
 /**
- * The latest event since `since`. If the device has not reported but a new one has, the new one has
- * arrived: most probably it is the same device under another id.
+ * The latest event since `since`. If the device has not reported but a new one has, the new device
+ * has arrived: most probably it is the same one under another id.
  */
 export function outcomeOf({
   deviceId,

@@ -4,7 +4,7 @@ import type { FoundHistory, HistoryAnswer, HistoryOrder } from '../../core/histo
 
 type Read = {
   readonly files: readonly File[]
-  /** Empty: the files name their devices. */
+  /** Empty: device ids come from the files. */
   readonly deviceId: string
   readonly signal: AbortSignal
   readonly onProgress: (progress: { readonly bytes: number; readonly points: number }) => void
@@ -16,7 +16,7 @@ export type Imported = {
   readonly refused: Map<string, number>
 }
 
-/** Reads files in a worker and says what they contain. Nothing is sent. */
+/** Reads files in a worker and describes their contents. Nothing is sent. */
 export function countHistory(read: Read): Promise<FoundHistory> {
   return inWorker(read, false, () => Promise.resolve())
 }
@@ -45,7 +45,7 @@ export async function sendHistory(read: Read, imported: Imported): Promise<void>
 const LONGEST_PAUSE_MS = 10_000
 const GIVE_UP_AFTER_MS = 300_000
 
-/** Repeats a call that the service may answer later. */
+/** Repeats a call that may succeed later. */
 async function persistently<Answer>(
   signal: AbortSignal,
   call: () => Promise<Answer>,
@@ -57,7 +57,7 @@ async function persistently<Answer>(
     } catch (thrown) {
       signal.throwIfAborted()
       const { status, retryAt = 0 } = toFailure(thrown)
-      // 0: there was no answer.
+      // 0: there was no response.
       const isLater = status === 0 || status === 429 || status >= 500
       if (!isLater || Date.now() - beganAt > GIVE_UP_AFTER_MS) throw thrown
       await pause(Math.max(pauseMs, retryAt - Date.now()), signal)

@@ -61,7 +61,7 @@ export function SendTest({
   )
 }
 
-/** Erases the device if the test report is all that it has. */
+/** Erases the device if the test report is all it has. */
 function RemoveTest({ deviceId, onRemoved }: { deviceId: string; onRemoved: () => void }) {
   const remove = useAction(async () => {
     const path = { deviceId }
@@ -83,7 +83,7 @@ function RemoveTest({ deviceId, onRemoved }: { deviceId: string; onRemoved: () =
   )
 }
 
-/** Text that is not a number is sent unchanged: the service answers with its own message. */
+/** Text that is not a number is sent unchanged: the service responds with its own message. */
 function numberIn(text: string): unknown {
   const number = Number(text.trim().replace(',', '.'))
   return text.trim() !== '' && Number.isFinite(number) ? number : text

@@ -212,7 +212,7 @@ function QrCode({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** Imports a device's history from the previous system: from here, or by a command. */
+/** Imports a device's history from the previous system: on this page, or with a command. */
 export function BringHistory({ address, deviceId }: { address: string; deviceId: string }) {
   const named = deviceId === '' ? NO_DEVICE : deviceId
   const command = `npm run import -- --url ${shell(address)} --device ${shell(named)} FILE`

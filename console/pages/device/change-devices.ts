@@ -35,8 +35,8 @@ export async function switchDevices(
 }
 
 /**
- * Stops at the first failure. Of several devices, skips those that no longer exist, and those that
- * somebody else has switched meanwhile.
+ * Stops at the first failure. With several devices, skips devices that no longer exist or that
+ * somebody else has switched since.
  */
 async function switchAll(deviceIds: readonly string[], disabled: boolean) {
   const waiting = [...deviceIds]
@@ -68,7 +68,7 @@ async function isSwitched(deviceId: string, disabled: boolean): Promise<boolean>
     const device = await api.get('/devices/{deviceId}', { path: { deviceId } })
     return device.disabled === disabled
   } catch (thrown) {
-    // A device whose data have expired can still be switched.
+    // A device whose data has expired can still be switched.
     if (toFailure(thrown).status === 404) return false
     throw thrown
   }

@@ -23,7 +23,7 @@ import { YearMap } from './year-map.tsx'
 const DAYS = 30
 
 /**
- * Picks days: the previous, the next, a typed one, one of the latest with data, or any from the
+ * Picks days: the previous, the next, a typed day, one of the latest with data, or any from the
  * calendar.
  */
 export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
@@ -102,7 +102,7 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
   )
 }
 
-/** A year of days, shaded by the reports of each, and ranges to choose: a week, a month, any. */
+/** A year of days, shaded by each day's reports, and ranges to choose: a week, a month, any. */
 function Calendar({
   deviceId,
   span,
@@ -195,7 +195,7 @@ function Calendar({
   )
 }
 
-/** Places a filled panel below the button, as far as it stays within the window. */
+/** Positions a filled panel below the button, as far as it stays within the window. */
 function placeBelow(button: HTMLElement | null, panel: HTMLElement | null): void {
   if (button === null || panel === null) return
   const { bottom, left } = button.getBoundingClientRect()

@@ -19,7 +19,7 @@ import { shownCount } from '../../ui/shown.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { loadEpisodes } from './track-data.ts'
 
-/** The days of a device that its page shows, in the operator's zone. */
+/** The days of a device shown on its page, in the operator's zone. */
 export type DeviceDays = {
   readonly deviceId: string
   readonly span: Span
@@ -50,8 +50,8 @@ export function useDayTotalsStore(deviceId: string, zone: string): DayTotalsStor
 }
 
 /**
- * Sums over days of the device, as far as the store knows them; it reads the others, those nearest
- * to a day first. While the counts are unknown, nothing is read.
+ * Sums over days of the device, as far as the store knows them; it reads the rest, nearest to a day
+ * first. While the counts are unknown, nothing is read.
  */
 export function useDayTotals(store: DayTotalsStore, counts: DayCounts | undefined, near: string) {
   useEffect(() => counts && store.want({ counts, near }), [store, counts, near])
@@ -62,7 +62,7 @@ export function useDayTotals(store: DayTotalsStore, counts: DayCounts | undefine
 /** One request at a time: a year of a busy device takes the service a long time. */
 function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<ReadDays>) {
   const days = signal<KnownDays>(new Map())
-  /** By kind and begin: one over midnight is read with either day. */
+  /** By kind and start: an item across midnight is read with either day. */
   const episodes = signal<ReadonlyMap<string, Episode>>(new Map())
   const failure = signal<ApiFailure | undefined>(undefined)
   const wants = new Set<WantedDays>()
@@ -110,7 +110,7 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<ReadD
     isReading,
     /** The failure that stopped reading, until a retry. */
     failure,
-    /** Reads these days, until the function that it returns is called. */
+    /** Reads these days until the returned function is called. */
     want: (want: WantedDays) => {
       wants.add(want)
       readNext()
@@ -157,8 +157,8 @@ export function dayWords(day: string, count: number, distance?: string): string 
 }
 
 /**
- * Keys that move the focus among the days of `element`, which are one stop of the Tab key; `steps`
- * has the number of days for each key. In right-to-left pages, days and keys run the other way.
+ * Keys that move the focus among the days of `element`, which are one tab stop; `steps` has the
+ * number of days for each key. In right-to-left pages, days and keys run the other way.
  */
 export function useDayKeys(
   part: Parameters<typeof useKeys>[1] & object,

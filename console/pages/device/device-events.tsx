@@ -35,7 +35,7 @@ export function useFacts({ deviceId, from, to }: DeviceRange, isWanted: boolean)
   return data ?? NONE
 }
 
-/** The events of the shown days; a click goes to their moment. */
+/** The events of the displayed days; a click goes to their moment. */
 export function DeviceEvents({
   of: facts,
   deviceId,

@@ -20,7 +20,7 @@ export function useKeyOf(device: ApiDevice | undefined, options: { everyMs: numb
   )
 }
 
-/** A device's key, and what to do once the device is lost. */
+/** A device's key, and what to do if the device is lost. */
 export function DeviceKey({
   device,
   of: key,

@@ -15,8 +15,8 @@ import { TrackMap } from './track-map.tsx'
 import type { DeviceRange } from './track-data.ts'
 
 /**
- * A day without reports: the last known place before it, or else the first after it, with a link to
- * that day.
+ * A day without reports: the last known position before it, or else the first after it, with a link
+ * to that day.
  */
 export function EmptyDay({
   range: { deviceId, from, to },

@@ -12,19 +12,22 @@ export type MapPart = {
   readonly north: number
 }
 
-/** The part that a map shows, and the length of a pixel on the ground. */
+/** The visible part of a map, and the length of a pixel on the ground. */
 export type MapSight = MapPart & { readonly metresPerPixel: number }
 
 /** The pause after a movement of the map before a request. */
 const RESTS_MS = 300
-/** Deviations of fewer pixels are not seen. */
+/** Deviations of fewer pixels are invisible. */
 const SEEN_PIXELS = 2
-/** How much more than the map shows is read on each side, as a part of it: moving a little reads nothing again. */
+/**
+ * How far beyond the view each side is read, as a fraction of the view: small movements read
+ * nothing again.
+ */
 const BEYOND = 0.5
 
 /**
- * A finer track of the part that a map shows, where the one of the whole range visibly deviates; undefined where it
- * does not, and while it is being read.
+ * A finer track of the visible part of a map, where the whole range's track visibly deviates;
+ * undefined where it does not, and while it is being read.
  */
 export function useFinerTrack(
   track: Track | undefined,
@@ -41,7 +44,7 @@ export function useFinerTrack(
     isCoarse &&
     finer.of === track &&
     holds(finer.part, sight) &&
-    // As fine as it can be seen, or read for a part that is hardly larger.
+    // As fine as is visible, or is read for a part that is hardly larger.
     (finer.track.toleranceMetres <= SEEN_PIXELS * sight.metresPerPixel ||
       finer.metres <= 2 * sight.metresPerPixel)
   useEffect(() => {
@@ -53,7 +56,7 @@ export function useFinerTrack(
         (read) =>
           closing.signal.aborted ||
           setFiner({ of: track, part, metres: sight.metresPerPixel, track: read }),
-        // The coarse track stays.
+        // The coarse track remains.
         () => undefined,
       )
     }, RESTS_MS)
@@ -65,7 +68,7 @@ export function useFinerTrack(
   return fits ? finer.track : undefined
 }
 
-/** The part that the map shows now; undefined if that is half of the world or more. */
+/** The currently visible part of the map; undefined if that is half of the world or more. */
 export function sightOf(map: OlMap): MapSight | undefined {
   const view = map.getView()
   const [left = 0, bottom = 0, right = 0, top = 0] = view.calculateExtent(map.getSize())

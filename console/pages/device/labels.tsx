@@ -153,7 +153,7 @@ export function LabelDevices({
 }
 
 /**
- * Resolves with the ids of the changed devices: not of those that do not exist, or would have too
+ * Resolves with the ids of the changed devices: without devices that do not exist or would have too
  * many labels.
  */
 async function changeLabels(

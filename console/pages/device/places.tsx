@@ -6,7 +6,7 @@ import { shownCount } from '../../ui/shown.ts'
 
 const MOST = 10
 
-/** The places of a range by their hours, the longest first. */
+/** The places of a range by hours, the longest first. */
 export function Places({ of: places }: { of: readonly StayedPlace[] }) {
   const [first] = places
   if (first === undefined) return null

@@ -8,10 +8,13 @@ import { keptPreference } from '../../ui/preferences.ts'
 import { Select } from '../../ui/choice-fields.tsx'
 
 const HEIGHT = 66
-/** Without the times below them. */
+/** Without the times below. */
 const MORE_HEIGHT = 84
 
-/** The field that the operator plots besides the speed, on every device that has it: the altitude, or an attribute. */
+/**
+ * The field that the operator plots in addition to speed, on every device that has it: the
+ * altitude, or an attribute.
+ */
 const plotted = keptPreference('plot', '', (text) => text)
 /** No attribute has this name. */
 const ALTITUDE = '@altitude'

@@ -70,7 +70,7 @@ function delayText(laterMs: number): string {
 }
 
 /**
- * The words of the list of trips: a device found at the same place after a silence was stopped
+ * The wording of the list of trips: a device found at the same place after a silence was stopped
  * there.
  */
 const SILENCE_WORDS = {
@@ -80,7 +80,7 @@ const SILENCE_WORDS = {
 }
 const SECOND_MS = 1_000
 
-/** The latest report up to the chosen moment. */
+/** The latest report before or at the selected moment. */
 export function AtMoment({
   at,
   point,
@@ -93,7 +93,7 @@ export function AtMoment({
   next: TrackPoint | undefined
   /** The trip, stop or gap of the moment, if it is known. */
   episode: Episode | undefined
-  /** In words, where several days are shown. */
+  /** In words, if several days are shown. */
   day: string | undefined
 }) {
   const { speed, heading, accuracy, altitude, battery, attributes, isImported } = point
@@ -136,7 +136,7 @@ export function AtMoment({
   )
 }
 
-/** As the list of trips says it. */
+/** Worded as in the list of trips. */
 function whereText(episode: Episode | undefined): string | undefined {
   if (episode?.kind === 'stop') return placeText(episode.place)
   return episode?.kind === 'trip' ? wayText(episode.start.place, episode.end.place) : undefined

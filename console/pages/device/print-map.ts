@@ -4,8 +4,8 @@ import type OlMap from 'ol/Map.js'
 const PAPER_HEIGHT = 1_040
 
 /**
- * Fits a map to the paper before the page is printed, and back to the window afterwards; a long list of trips is
- * shrunk until a day fits on one page. Returns a function that ends this.
+ * Fits a map to the paper before printing, and back to the window afterwards; a long list of trips
+ * is shrunk until a day fits on one page. Returns a function that ends this.
  */
 export function printMap(map: OlMap, fit: () => void): () => void {
   const root = document.documentElement

@@ -12,10 +12,10 @@ import { shownClock } from '../../ui/shown.ts'
 type Drive = { readonly from: number; readonly to: number }
 
 const SKIP_SHOWN_MS = 3_000
-/** How much of the way behind it a replay draws: in milliseconds of its own time. */
+/** How much of the path behind it a replay draws: in milliseconds of recorded time. */
 const TAIL_MS = 8_000
 
-/** Moves the time cursor by itself, but not while nothing moves, or to a typed time. */
+/** Moves the time cursor by itself, except while nothing moves, or to a typed time. */
 export function Replay({
   first,
   last,
@@ -33,10 +33,13 @@ export function Replay({
   last: number
   at: number
   zone: string
-  /** All trips that it shows. */
+  /** All trips in the replay. */
   drives: readonly Drive[]
   isFollowing: boolean
-  /** Whether no other device is in the replay: the map does not follow one away from the others. */
+  /**
+   * Whether no other device is in the replay: otherwise the map does not follow one away from the
+   * others.
+   */
   isAlone: boolean
   onMove: (at: number) => void
   onFollow: (isFollowing: boolean) => void
@@ -50,7 +53,7 @@ export function Replay({
   const [skipped, setSkipped] = useState<number>()
   const cursor = useRef(at)
   cursor.current = at
-  /** When it goes on, or its end; a day without trips is played as it is. */
+  /** When it continues, or its end; a day without trips is played in full. */
   const skip = (moment: number) =>
     drives.length === 0 ? moment : Math.min(last, skipRest(drives, moment))
   useEffect(() => onPlay(isPlaying ? speed * TAIL_MS : undefined), [isPlaying, speed])
@@ -119,7 +122,10 @@ export function Replay({
   )
 }
 
-/** The cursor's time of day, to read and to type (14:05, 2:05 pm); Enter, or leaving the field, goes there. */
+/**
+ * The cursor's time of day, displayed and editable (14:05, 2:05 pm); Enter, or leaving the field,
+ * goes there.
+ */
 function TimeField({
   at,
   zone,

@@ -5,13 +5,13 @@ import type { ShownStatus } from '../../core/live-device.ts'
 import { useLoad } from '../../ui/use-load.ts'
 
 const MINUTE_MS = 60_000
-/** The service keeps its history for a day. */
+/** The service stores its history for a day. */
 const MOST_MINUTES = 1_440
 const POSITIONS = 20
 
 /**
- * Reads what may explain a device's silence: once, and again when its status changes. `lastSeenMs`
- * is undefined if no device has the id.
+ * Reads possible explanations of a device's silence: once, and again when its status changes.
+ * `lastSeenMs` is undefined if no device has the id.
  */
 export function useSilenceFacts(
   deviceId: string,

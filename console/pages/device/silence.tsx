@@ -222,7 +222,7 @@ function wordsOf(
   }
 }
 
-/** Whether something still sends with a key that has ended: then the device itself is well. */
+/** Whether something still sends with a key that has ended: then the device itself works. */
 function stillUsed(key: Key | null | undefined): string {
   const { lastRefusedAt = null } = key ?? {}
   return lastRefusedAt === null

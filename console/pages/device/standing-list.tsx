@@ -9,7 +9,7 @@ import { Time } from '../../ui/time.tsx'
 type ApiStanding = components['schemas']['Standing']
 type Listed = readonly (ApiStanding | string)[] | undefined
 
-/** The rules that are raised for a device, and the geofences that it is in, since when. */
+/** The rules raised for a device, and the geofences it is in, each with its start. */
 export function StandingList({
   of: { inside, raised },
 }: {
@@ -52,7 +52,7 @@ function Standing({ of: { name, since }, path }: { of: ApiStanding; path: string
   )
 }
 
-/** Lists have the ids alone. */
+/** Lists have only the ids. */
 function named(standings: Listed = []): readonly ApiStanding[] {
   return standings.filter((one): one is ApiStanding => typeof one !== 'string')
 }

@@ -10,8 +10,8 @@ import { ownSentence, type ApiFact } from '../../core/device-facts.ts'
 import { PLOT_INSET } from '../../ui/time-plot.tsx'
 
 /**
- * The chosen moment of the shown days, in milliseconds; undefined if none is chosen. The address has it
- * (`at`), so that it can be sent to somebody.
+ * The selected moment of the displayed days, in milliseconds; undefined if none is selected. It is
+ * in the address (`at`), so that it can be shared.
  */
 export function useMoment(
   span: Span,
@@ -23,7 +23,7 @@ export function useMoment(
   useEffect(() => setMoving(undefined), [span, zone])
   useEffect(() => {
     // Only an address that was not written here moves the cursor: by Back, or by a link. The
-    // address has whole seconds, and the cursor may have moved on since it was written.
+    // address has whole seconds, and the cursor may have moved since it was written.
     if (asked !== written.current) setMoving(undefined)
     written.current = asked
   }, [asked])
@@ -41,7 +41,7 @@ export function useMoment(
 /** A replay moves many times a second; the address changes only once it rests. */
 const RESTS_MS = 250
 
-/** A stretch of time that is marked on the axis. */
+/** A time range marked on the axis. */
 type TimeBand = { readonly from: number; readonly to: number }
 
 /**
@@ -64,7 +64,7 @@ export function TimeStrip({
   at: number
   bands: readonly TimeBand[]
   selected: TimeBand | undefined
-  /** Events of the device; the list of events shows the same. */
+  /** Events of the device; the same as in the list of events. */
   marks: readonly ApiFact[]
   onMove: (at: number) => void
   /** Goes to the report before (-1) or after (1). */

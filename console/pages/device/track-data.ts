@@ -18,7 +18,7 @@ import { readEpisodes, type Episode } from '../../core/trips.ts'
 const RESTS_MS = 150
 const READ_EACH_WAY = 25
 
-/** Times in milliseconds; `rangeQuery` writes them for the service. */
+/** Times in milliseconds; `rangeQuery` formats them for the service. */
 export type DeviceRange = {
   readonly deviceId: string
   readonly from: number
@@ -35,8 +35,8 @@ type Reports = {
 }
 
 /**
- * All reports around a moment: a long track is drawn with a part of its points only, so the reports
- * around the cursor are read once it rests. Until then, the drawn points take their place.
+ * All reports around a moment: a long track is drawn with only some of its points, so the reports
+ * around the cursor are read once it rests. Until then, the drawn points are used.
  */
 export function useReports(
   { deviceId, from, to }: DeviceRange,
@@ -95,7 +95,7 @@ export function useResting<T>(at: T): T {
 }
 
 /**
- * Goes from report to report. A step to a report that has not been read yet waits for it, unless
+ * Steps from report to report. A step to a report that has not been read yet waits for it, unless
  * the cursor moves elsewhere.
  */
 export function useSteps(
@@ -119,7 +119,8 @@ export function useSteps(
 }
 
 /**
- * The track of a range, or finer of a part of the map alone; years are read one after the other, because each takes the service seconds.
+ * The track of a range, or a finer one of only a part of the map; years are read one after the
+ * other, because each takes the service seconds.
  */
 export async function loadTrack(
   { deviceId, from, to }: DeviceRange,

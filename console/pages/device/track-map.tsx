@@ -32,9 +32,9 @@ export function TrackMap({
 }: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected' | 'isPlain'> &
   Partial<Pick<PaintedTrack, 'others' | 'places' | 'tailMs'>> & {
     track: Track | undefined
-    /** Reads the track of a part of the map; absent: it is no finer. */
+    /** Reads the track of a part of the map; absent: no finer track exists. */
     loadPart?: (part: MapPart, signal: AbortSignal) => Promise<Track>
-    /** Identifies the shown days: a new value fits the view again. */
+    /** Identifies the displayed days: a new value fits the view again. */
     shows: string
     isFollowing: boolean
     onMove: (at: number) => void

@@ -27,11 +27,11 @@ import { shownCount, shownDistance, shownLength, shownSpeed } from '../../ui/sho
 
 const SECOND_MS = 1_000
 const EVERY_MS = 30_000
-/** The speeds of more days lie over each other. */
+/** With more days the speeds would overlap. */
 const MOST_DAYS_COLOURED = 2
 
 /**
- * The track of a day or of several: map, slider, plots and table, with one time cursor for all of
+ * The track of one or several days: map, slider, plots and table, with one time cursor for all of
  * them; beside them the report of that moment, then `silence`, the trips and `children`.
  */
 export function TrackView({
@@ -45,11 +45,11 @@ export function TrackView({
   now,
   children,
 }: DeviceDays & {
-  /** How the device is connected now. */
+  /** The device's current connection status. */
   status: ShownStatus
-  /** The reasons why it is silent, if it is. */
+  /** The reasons for its silence, if it is silent. */
   silence: ComponentChildren
-  /** Its last position, shown until a moment is chosen. */
+  /** Its last position, shown until a moment is selected. */
   now: ComponentChildren
   children: ComponentChildren
 }) {
@@ -64,7 +64,7 @@ export function TrackView({
   )
   // Nobody reads the list of a year's trips, and it takes the service seconds.
   const hasTrips = dayCount(span) <= MOST_DAYS_OF_MONTH
-  // The service reads all records for either, so the map goes first.
+  // The service reads all records for either, so the map takes precedence.
   const mayLoad = hasTrips && data !== undefined
   const episodes = useLoad(
     async (signal) => (mayLoad ? loadEpisodes(range, signal) : undefined),
@@ -234,7 +234,7 @@ function isTrip(one: Episode): one is Trip {
   return one.kind === 'trip'
 }
 
-/** What lies in the range. */
+/** The contents of the range. */
 function staysIn(episodes: readonly Episode[], from: number, to: number): readonly Stay[] {
   return episodes.flatMap((one) => {
     if (one.kind !== 'stop') return []
@@ -243,7 +243,7 @@ function staysIn(episodes: readonly Episode[], from: number, to: number): readon
   })
 }
 
-/** The totals of all points of a track, and of its trips where they are listed. */
+/** The totals of all points of a track, and of its trips if these are listed. */
 function TrackSummary({
   track,
   trips,

@@ -21,7 +21,10 @@ type Passage = {
 
 type Row = Episode | ShortMoves | Passage
 
-/** Trips, stops with their visits, and gaps, below the day on which each begins; one stop of the Tab key. */
+/**
+ * Trips, stops with their visits, and gaps, below the day on which each begins; the list is one tab
+ * stop.
+ */
 export function TripList({
   episodes,
   visits,
@@ -116,7 +119,7 @@ export function TripList({
       .join(' · ')
   }
 
-  /** The time of day, with the date if it is not the day of the subhead. */
+  /** The time of day, with the date if it is not the subhead's day. */
   function clock(at: number, day: string): string {
     const own = date(at, zone)
     const shown = isOneDay(span) ? span.first : day
@@ -129,7 +132,7 @@ function isEpisode(row: Row): row is Episode {
   return row.kind !== 'walks' && row.kind !== 'visit'
 }
 
-/** A line of its own for the place, and the figures below it. */
+/** A separate line for the place, and the figures below it. */
 function RowText({ of: row }: { of: Row }) {
   switch (row.kind) {
     case 'trip': {
@@ -167,7 +170,9 @@ function RowText({ of: row }: { of: Row }) {
   }
 }
 
-/** The rows by the day on which each begins; what began before the range is on its own day. */
+/**
+ * The rows by the day on which each begins; an item that began before the range is on its own day.
+ */
 function daysOf(rows: readonly Row[], zone: string) {
   const days: { day: string; rows: Row[] }[] = []
   for (const row of rows) {

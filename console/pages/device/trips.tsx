@@ -28,7 +28,7 @@ import { pageAddress } from '../../ui/router.ts'
 import { Places } from './places.tsx'
 
 /**
- * Trips, stops and gaps along the shown days; a click shows one of them on map and plots. For too
+ * Trips, stops and gaps on the displayed days; a click shows one of them on map and plots. For too
  * many days, only the distances are shown.
  */
 export function Trips({
@@ -43,7 +43,7 @@ export function Trips({
   of: ReturnType<typeof useLoad<readonly Episode[] | undefined>> | undefined
   selected: Episode | undefined
   facts: readonly ApiFact[]
-  /** The places where it stopped, of a range. */
+  /** The places of stops in a range. */
   stays: readonly StayedPlace[]
   /** Goes to a moment. */
   onMove: (at: number) => void
@@ -51,7 +51,7 @@ export function Trips({
 }) {
   const { deviceId, span, today, zone } = page
   const visits = visitsIn(facts)
-  /** The time of day, with the day if it is not the one shown. */
+  /** The time of day, with the day if it is not the displayed one. */
   function clock(at: number): string {
     const day = date(at, zone)
     const text = shownClock(at, { hasSeconds: false })
@@ -145,7 +145,9 @@ function CsvLink({
 /** Days whose reports the service counts in one call. */
 const MOST_DAYS = 1_000
 
-/** The distance of each day of a week or month, of each month of a longer range, and of all. */
+/**
+ * The distance of each day of a week or month, or of each month of a longer range, and the total.
+ */
 function Distances(page: DeviceDays) {
   const { span } = page
   const shown = isOneDay(span) ? weekOf(span.first) : span
@@ -196,7 +198,7 @@ function totalsText(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'):
   return words.filter(Boolean).join(', ') + (isWhole ? '' : ' …')
 }
 
-/** Makes a geofence of the selected stop, unless it is in one. */
+/** Creates a geofence around the selected stop, unless the stop is in one. */
 function NamePlace({ of: episode }: { of: Episode | undefined }) {
   if (episode?.kind !== 'stop' || !may('geofences.edit')) return null
   if (episode.place?.geofenceId !== undefined) return null

@@ -7,10 +7,10 @@ import { useResting } from './track-data.ts'
 
 /** Four decimals are eleven metres. */
 const DECIMALS = 4
-/** A name is shown this far from where it was read, until the next is read. */
+/** A name remains displayed up to this far from where it was read, until the next is read. */
 const NEAR_METRES = 500
 
-/** The place of a position in words, once it has rested there and its name is read. */
+/** The place name of a position, once the position has rested and its name is read. */
 export function usePlace(position: Coordinates): string | undefined {
   const { latitude, longitude } = position
   const resting = useResting(`${latitude.toFixed(DECIMALS)},${longitude.toFixed(DECIMALS)}`)

@@ -6,7 +6,7 @@ import type { ApiPosition } from '../../core/live-device.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { allowed } from './silence-facts.ts'
 
-/** The page's note on a device that reports with dates of the past. */
+/** The page's note on a device that reports with past dates. */
 export function WrongClock({ of: error }: { of: ClockError }) {
   const { why, remedy } = clockWords(error)
   return (

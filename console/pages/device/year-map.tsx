@@ -13,7 +13,7 @@ const STEP = CELL + GAP
 const MONTHS_HEIGHT = 16
 const SHADES = 4
 
-/** The measure shown for a year: `distance`, or else the number of reports. */
+/** The measure displayed for a year: `distance`, or else the number of reports. */
 const shading = keptPreference('shading', '', (text) => text)
 
 /**
@@ -44,7 +44,7 @@ export function YearMap({
   const countOf = (day: string) => activity?.get(day)?.count ?? 0
   const amount = hasDistances ? metres : countOf
   const most = Math.max(1, ...days.map(amount))
-  // Where all of the year is chosen, a mark on each day would say nothing.
+  // If the whole year is selected, a mark on each day would say nothing.
   const isWhole = span.first <= year.first && span.last >= year.last
   const isChosen = (day: string) => !isWhole && span.first <= day && day <= span.last
   const stop = days.includes(shown) ? shown : year.first

@@ -155,7 +155,7 @@ function nameOf({ deviceId }: ApiFact): string {
   return labelOf(fleet.devices.get(deviceId) ?? { deviceId, name: null })
 }
 
-/** The value that a rule was judged by. A deleted rule cannot name its field. */
+/** The value that a rule was judged by. A deleted rule can no longer name its field. */
 function Value({ fact: { rule, value }, rules }: { fact: ApiFact; rules: readonly ApiRule[] }) {
   const { when } = rules.find(({ id }) => id === rule?.id) ?? {}
   if (value === undefined || when === undefined || !('field' in when)) return null

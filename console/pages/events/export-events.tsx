@@ -8,7 +8,10 @@ import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { useRules } from '../geofences/use-definitions.ts'
 
-/** Saves all events of a filter, with names, in the operator's units and zone. Programs take the API's own file. */
+/**
+ * Saves all events of a filter, with names, in the operator's units and zone. Programs use the
+ * API's own file.
+ */
 export function ExportEvents({
   filter: { label, ...filter },
   nameOf,

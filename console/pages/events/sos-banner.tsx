@@ -17,7 +17,10 @@ import { HandlingLine } from './handling.tsx'
 const MOST_SHOWN = 3
 const RING_EVERY_MS = 5_000
 
-/** Calls for help, on every page until somebody has closed them; they ring until somebody has taken them. */
+/**
+ * Calls for help, on every page until somebody has closed them; they ring until somebody has taken
+ * them.
+ */
 export function SosBanner() {
   useEffect(followAlarms, [])
   const facts = openSos.value
@@ -67,12 +70,12 @@ function SosLine({ of: fact }: { of: ApiFact }) {
   )
 }
 
-/** The map with the device where it is now, and where it called. */
+/** The map with the device's current position, and where it called. */
 function alarmPath({ id, deviceId }: ApiFact): string {
   return `/?${new URLSearchParams({ device: deviceId, alarm: id })}`
 }
 
-/** Closes what nobody else has taken. */
+/** Closes calls that nobody else has taken. */
 function CloseAll({ of: facts }: { of: readonly ApiFact[] }) {
   const closing = useAction(async () => {
     const operator = me.peek()?.operator
@@ -92,7 +95,10 @@ function CloseAll({ of: facts }: { of: readonly ApiFact[] }) {
   )
 }
 
-/** Two tones, for what must not be overlooked. Browsers stay silent until the page was used. */
+/**
+ * Two tones, for events that must not be overlooked. Browsers remain silent until the page was
+ * used.
+ */
 function ringOnce(): void {
   const context = new AudioContext()
   for (const [after, frequency] of [

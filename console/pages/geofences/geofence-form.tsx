@@ -22,7 +22,7 @@ import type { ApiGeofence } from './use-definitions.ts'
 import type { Drawing } from './use-sketch.ts'
 import { useWhom } from './whom.tsx'
 
-/** A new geofence, or one that is changed: its shape, as drawn or as numbers, and its settings. */
+/** A new or edited geofence: its shape, as drawn or as numbers, and its settings. */
 export function GeofenceForm({
   of: geofence,
   drawing,
@@ -59,7 +59,7 @@ export function GeofenceForm({
       onSaved(await inWords(api.post('/geofences', { body })))
       return toast('Geofence created.')
     }
-    // A shape that was not touched stays as precise as it was.
+    // An untouched shape remains as precise as it was.
     const { saved, others } = await inWords(
       change({ ...content, ...(drawing.canUndo && { shape }) }),
     )
@@ -185,7 +185,10 @@ function adviceOn(sketch: Sketch | undefined): string {
   return 'Click the first corner again to finish.'
 }
 
-/** A field of places, which the map shows while they are typed. It follows the map, but keeps what is being typed. */
+/**
+ * A field of coordinates, which the map shows while they are typed. It follows the map, but
+ * preserves what is being typed.
+ */
 function useTypedPlaces(text: string, take: (typed: string) => void, { keepTyped }: Drawing) {
   const [typed, setTyped] = useState<string>()
   return {

@@ -20,7 +20,7 @@ import { fitPoints } from '../../map/open-map.ts'
 import type { ApiGeofence } from './use-definitions.ts'
 import type { Drawing } from './use-sketch.ts'
 
-/** The geofences on a map, and what is being drawn. */
+/** The geofences on a map, and the one being drawn. */
 export function GeofenceMap({
   geofences,
   selected,
@@ -39,7 +39,8 @@ export function GeofenceMap({
   const isEmpty = geofences.length === 0
   const clickedId = useRef<string>(undefined)
   const hasShown = useRef(false)
-  // What is selected in the list, or entered as numbers, is in view; otherwise only the operator moves the map.
+  // A geofence selected in the list, or entered as numbers, is in view; otherwise only the operator
+  // moves the map.
   useEffect(() => {
     if (selected === undefined || selected.id !== clickedId.current) {
       const rings = selected && pointsOf(sketchOf(selected.shape))
@@ -57,7 +58,7 @@ export function GeofenceMap({
   }, [typed])
   const isDrawn = sketch !== undefined
   useEffect(() => {
-    // Two quick corners are no double click that zooms.
+    // Two quick corners are not a double click that zooms.
     for (const one of shown.current?.getInteractions().getArray() ?? []) {
       if (one instanceof DoubleClickZoom) one.setActive(!isDrawn)
     }
@@ -112,29 +113,29 @@ function ownerOf(
 /** The reach of a handle. */
 const MOUSE_PIXELS = 12
 const FINGER_PIXELS = 22
-/** A shorter way of the pointer is a click. */
+/** A shorter movement of the pointer is a click. */
 const CLICK_PIXELS = 4
-/** The radius of a circle that a click makes. */
+/** The radius of a circle created by a click. */
 const CIRCLE_PIXELS = 60
 
 type SketchOwner = {
   readonly sketch: () => Sketch | undefined
   /** Shows a sketch while it is dragged. */
   readonly show: (sketch: Sketch) => void
-  /** Keeps the shown sketch as a step that can be undone. */
+  /** Records the displayed sketch as a step that can be undone. */
   readonly keep: () => void
   readonly mark: (corner: number) => void
-  /** Called for a click where nothing is being drawn. */
+  /** Called for a click while nothing is being drawn. */
   readonly select: (geofenceId: string | undefined) => void
 }
 
 /**
  * Draws with mouse or finger: a click adds a corner or sets the centre of a circle, which a mouse
- * also draws from the centre outwards; handles are dragged.
+ * can also draw from the centre outwards; handles are dragged.
  */
 function drawSketch(map: OlMap, painter: GeofencePainter, owner: SketchOwner): void {
   const target = map.getTargetElement()
-  // Before the map, which would move.
+  // Runs before the map, which would move.
   target?.addEventListener('pointerdown', (event) => grab(event), { capture: true })
   map.on('click', ({ pixel }) => {
     const sketch = owner.sketch()
@@ -168,7 +169,7 @@ function drawSketch(map: OlMap, painter: GeofencePainter, owner: SketchOwner): v
     const isMouse = event.pointerType === 'mouse'
     const from = map.getEventPixel(event)
     const handle = painter.handleAt(from, isMouse ? MOUSE_PIXELS : FINGER_PIXELS)
-    // A double click comes back to the last corner.
+    // A double click returns to the last corner.
     const isEnd = handle?.kind === 'corner' && isEndOf(sketch, handle.index)
     if (isEnd && canFinish(sketch)) return follow(event, closedSketch(sketch))
     if (handle !== undefined) return follow(event, sketch, handle)
@@ -176,7 +177,10 @@ function drawSketch(map: OlMap, painter: GeofencePainter, owner: SketchOwner): v
     follow(event, circleAt(placeAtPixel(map, from), from), OUTWARDS)
   }
 
-  /** Drags the handle until the pointer is released; without one, the sketch is as it should be. */
+  /**
+   * Drags the handle until the pointer is released; without a handle, the sketch is already
+   * correct.
+   */
   function follow(begin: PointerEvent, sketch: Sketch, handle?: Handle): void {
     begin.stopPropagation()
     const ending = new AbortController()
@@ -215,7 +219,7 @@ function isIncomplete(sketch: Sketch): boolean {
   return sketch.type === 'circle' ? sketch.centre === undefined : sketch.isDrawing
 }
 
-/** The place at a pixel; beyond 180° its longitude keeps growing. */
+/** The point at a pixel; beyond 180° its longitude keeps increasing. */
 function placeAtPixel(map: OlMap, pixel: readonly number[]): LonLat {
   const [x = 0, y = 0] = map.getCoordinateFromPixel([...pixel]) ?? []
   const point = { x: x / (2 * HALF_WORLD) + 0.5, y: 0.5 - y / (2 * HALF_WORLD) }

@@ -15,7 +15,7 @@ type Result = {
   readonly leftOut: readonly string[]
 }
 
-/** Makes geofences from a file, and says of each feature what became of it. */
+/** Creates geofences from a file, and reports the outcome for each feature. */
 export function ImportGeofences(props: DialogProps) {
   const [file, setFile] = useState<File>()
   const [results, setResults] = useState<readonly Result[]>()

@@ -7,11 +7,13 @@ import { useLoad, type LoadState } from '../../ui/use-load.ts'
 
 export type ApiGeofence = components['schemas']['Geofence']
 
-/** Other operators make and change definitions, too. Thousands of geofences take a while to read. */
+/**
+ * Other operators also create and change definitions. Thousands of geofences take a while to read.
+ */
 const GEOFENCES_EVERY_MS = 30_000
 const RULES_EVERY_MS = 10_000
 
-/** The account's geofences, by name, as they are now. */
+/** The account's current geofences, by name. */
 export function useGeofences(): LoadState<readonly ApiGeofence[]> {
   const read = async (signal: AbortSignal) => {
     const page = (cursor?: string) =>
@@ -21,7 +23,10 @@ export function useGeofences(): LoadState<readonly ApiGeofence[]> {
   return useLoad(read, [], { everyMs: GEOFENCES_EVERY_MS })
 }
 
-/** The ids and names of the account's geofences, by name: without shapes, of which there may be thousands. */
+/**
+ * The ids and names of the account's geofences, by name: without shapes, which may number
+ * thousands.
+ */
 export function useGeofenceNames(): LoadState<readonly components['schemas']['GeofenceName'][]> {
   return useLoad(
     async (signal) => byName((await api.get('/geofences/names', { signal })).items),
@@ -29,7 +34,7 @@ export function useGeofenceNames(): LoadState<readonly components['schemas']['Ge
   )
 }
 
-/** The account's rules, by name, as they are now. */
+/** The account's current rules, by name. */
 export function useRules(): LoadState<readonly ApiRule[]> {
   const read = async (signal: AbortSignal) => {
     const page = (cursor?: string) => api.get('/rules', { query: { limit: 1_000, cursor }, signal })
@@ -38,7 +43,7 @@ export function useRules(): LoadState<readonly ApiRule[]> {
   return useLoad(read, [], { everyMs: RULES_EVERY_MS })
 }
 
-/** A geofence as maps draw it. */
+/** A geofence in the form that maps draw. */
 export function paintedOf({ id, name, shape, enabled }: ApiGeofence): PaintedGeofence {
   return { id, name, rings: pointsOf(sketchOf(shape)), isEnabled: enabled }
 }

@@ -1,15 +1,15 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Sketch } from '../../core/sketch.ts'
 
-/** What is being drawn, and the steps that can be undone. */
+/** The sketch being drawn, and the steps that can be undone. */
 export type Drawing = {
   readonly sketch: Sketch | undefined
-  /** The corner that was chosen to be removed. */
+  /** The corner selected for removal. */
   readonly marked: number | undefined
   readonly canUndo: boolean
   /** Begins another sketch. */
   readonly begin: (sketch: Sketch | undefined) => void
-  /** Shows a sketch that `keep` makes a step. */
+  /** Shows a sketch that `keep` turns into a step. */
   readonly show: (sketch: Sketch) => void
   readonly keep: () => void
   /** Shows a sketch as the next step. */
@@ -23,14 +23,14 @@ export type Drawing = {
 
 type State = {
   readonly shown: Sketch | undefined
-  /** The last one is shown, unless something is being dragged. */
+  /** The last step is shown, unless something is being dragged. */
   readonly kept: readonly (Sketch | undefined)[]
   readonly marked?: number
 }
 
 export function useSketch(first: () => Sketch | undefined): Drawing {
   const [state, setState] = useState<State>(() => stateOf(first()))
-  // The pointer's events come faster than the page is rendered.
+  // The pointer's events arrive faster than the page is rendered.
   const latest = useRef(state)
   const [typed, setTyped] = useState(0)
   const change = (next: State) => setState((latest.current = next))

@@ -7,7 +7,10 @@ import { CheckGroup } from '../../ui/choice-fields.tsx'
 import { PickMany, type PickOption } from '../../ui/pick.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 
-/** The devices of a geofence or a rule: named, or with one of the labels; without both, all. */
+/**
+ * The devices of a geofence or a rule: named devices, or those with one of the labels; without
+ * both, all.
+ */
 export type Whom = {
   readonly deviceIds?: readonly string[]
   readonly labels?: readonly string[]
@@ -29,7 +32,7 @@ function nameOf(deviceId: string): string {
   return fleet.devices.get(deviceId)?.name ?? deviceId
 }
 
-/** The choice of devices in a form; `read` gives what was chosen, for the API. */
+/** The choice of devices in a form; `read` returns the selection, for the API. */
 export function useWhom(first: Whom) {
   useEffect(startLive, [])
   const [isSome, setSome] = useState(first.deviceIds !== undefined || first.labels !== undefined)
@@ -38,7 +41,7 @@ export function useWhom(first: Whom) {
   const known = useLoad((signal) => api.get('/labels', { signal }), []).data?.items ?? []
   const offered = [...new Set([...known.map(({ label }) => label), ...labels])]
 
-  /** @throws {ApiFailure} if nothing is chosen. */
+  /** @throws {ApiFailure} if nothing is selected. */
   function read(): { deviceIds: string[] | null; labels: string[] | null } {
     if (!isSome) return { deviceIds: null, labels: null }
     if (devices.length === 0 && labels.length === 0) {

@@ -16,8 +16,8 @@ import { may } from '../../live/session.ts'
 import type { MenuAction } from '../../ui/menu.tsx'
 
 /**
- * The actions on a key, and their dialogs: a revoked key cannot be changed, and viewers change
- * none.
+ * The actions on a key, and their dialogs: a revoked key cannot be changed, and viewers cannot
+ * change any.
  */
 export function useKeyActions(onDone: () => void) {
   const { dialog, open } = useDialog(onDone)
@@ -59,7 +59,7 @@ function EditKey({ of, ...props }: DialogProps & { of: Key }) {
 }
 
 /**
- * The changed fields only: a field has no seconds, and an expiry in the past cannot be set again.
+ * Only the changed fields: a field has no seconds, and an expiry in the past cannot be set again.
  */
 function changesOf(of: Key, wanted: ReturnType<typeof readLimits>) {
   const { name, expiresAt, deviceIds, rateLimit } = wanted

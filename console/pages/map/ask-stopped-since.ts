@@ -3,16 +3,19 @@ import type { LiveDevice } from '../../core/live-device.ts'
 import { isMoving, type Motion } from '../../core/motion.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 
-/** The shortest stop that the API reports; below it, "Stopped" says enough. */
+/** The shortest stop that the API reports; for shorter ones, "Stopped" is enough. */
 const STOP_SECONDS = 60
 
-/** The stops asked for, and the only call under way: scrolling through the list must not flood the API. */
+/**
+ * The stops requested, and the only call in progress: scrolling through the list must not flood the
+ * API.
+ */
 const asked = new Set<Motion['place']>()
 let isAsking = false
 
 /**
- * Reads from the history when devices stopped that were already stopped as the page was opened. One
- * call at a time, and once for each stop.
+ * Reads from the history since when devices have been stopped that were already stopped when the
+ * page was opened. One call at a time, and once for each stop.
  */
 export async function askStoppedSince(devices: readonly LiveDevice[]): Promise<void> {
   if (isAsking) return
@@ -23,7 +26,7 @@ export async function askStoppedSince(devices: readonly LiveDevice[]): Promise<v
   asked.add(place)
   try {
     const sinceMs = await readStoppedSince(device)
-    // Meanwhile it may have moved.
+    // In the meantime it may have moved.
     if (sinceMs !== undefined && device.motion.place === place && isUnknown(device)) {
       device.motion = { ...device.motion, sinceMs }
       markChanged()
@@ -34,7 +37,7 @@ export async function askStoppedSince(devices: readonly LiveDevice[]): Promise<v
   return askStoppedSince(devices)
 }
 
-/** Whether the device is stopped since an unknown time. */
+/** Whether the device has been stopped since an unknown time. */
 function isUnknown({ status, motion }: LiveDevice): boolean {
   return (
     status === 'online' &&
@@ -44,7 +47,7 @@ function isUnknown({ status, motion }: LiveDevice): boolean {
   )
 }
 
-/** The beginning of the stop that the device's newest position belongs to. */
+/** The start of the stop that the device's newest position belongs to. */
 async function readStoppedSince({
   deviceId,
   motion: { atMs },

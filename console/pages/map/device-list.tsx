@@ -29,11 +29,11 @@ import { useOrdered, useRowsInView } from './use-rows.ts'
 const ROW_REM = 3.25
 const PAGE_ROWS = 10
 
-/** All chosen devices, but only those in view are in the document. */
+/** All selected devices, but only rows in view are in the document. */
 export function DeviceList() {
   const scroller = useRef<HTMLUListElement>(null)
   const [reached, setReached] = useState<string>()
-  // The row reached by keys, also before it is rendered: the next key may come sooner.
+  // The row reached by keys, even before it is rendered: the next key may arrive sooner.
   const goal = useRef<string | undefined>(undefined)
   const hasFocus = useRef(false)
   const isGoing = useRef(false)
@@ -41,7 +41,7 @@ export function DeviceList() {
   const indexOf = (id: string | undefined) =>
     id === undefined ? -1 : devices.findIndex(({ deviceId }) => deviceId === id)
   const selected = selectedId.value
-  // Only one row is a stop of the Tab key, so that the map stays within reach.
+  // Only one row is a tab stop, so that the map stays within reach.
   const stop = [reached, selected].map(indexOf).find((index) => index >= 0) ?? 0
   const { indexes, allPixels, rowPixels, show } = useRowsInView(scroller, {
     count: devices.length,
@@ -49,7 +49,7 @@ export function DeviceList() {
     also: stop,
     chosen: indexOf(selected),
   })
-  // A device chosen on the map or in the address is in view.
+  // A device selected on the map or in the address is in view.
   useEffect(() => {
     const index = indexOf(selected)
     if (index >= 0) show(index)

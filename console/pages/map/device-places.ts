@@ -5,18 +5,18 @@ import { placeText } from '../../core/place-words.ts'
 import { metresBetween, type Coordinates } from '../../../schemas/geo/distance.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 
-/** The most places of one call. */
+/** Maximum number of positions per call. */
 const MOST_PLACES = 200
 /** Five decimals are a metre, enough for a name. */
 const DECIMALS = 5
 /** A device that has moved by less than this is still near the same town. */
 const NEAR_METRES = 500
-/** Calls are this far apart, however fast the list is scrolled. */
+/** Minimum time between calls, however fast the list is scrolled. */
 const ASK_EVERY_MS = 1_000
 /** After a failure. */
 const ASK_AGAIN_MS = 30_000
 
-/** The name of a place; null if no town is near. */
+/** The name at a position; null if no town is near. */
 type Place = components['schemas']['Place']
 type Known = { readonly at: Coordinates; readonly place: Place }
 
@@ -24,12 +24,12 @@ const known = new WeakMap<LiveDevice, Known>()
 let wanted: readonly LiveDevice[] = []
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** The name of the town or geofence that a device is in or near, as far as it has been asked for. */
+/** The name of the town or geofence that a device is in or near, if it has been requested. */
 export function placeName(device: LiveDevice): string | undefined {
   return placeText(known.get(device)?.place ?? null)
 }
 
-/** Asks for the places of devices in view; `placeName` has them soon. */
+/** Requests the place names of devices in view; `placeName` soon returns them. */
 export function askPlaces(devices: readonly LiveDevice[]): void {
   wanted = devices
   if (timer !== undefined || !devices.some(isUnknown)) return
@@ -53,7 +53,7 @@ async function ask(): Promise<void> {
   }
 }
 
-/** Reads the places of all these devices; then `placeName` has them. */
+/** Reads the place names of all these devices; then `placeName` returns them. */
 export async function readPlaces(devices: readonly LiveDevice[]): Promise<void> {
   const unknown = devices.filter(isUnknown)
   for (let at = 0; at < unknown.length; at += MOST_PLACES) {

@@ -18,7 +18,7 @@ import { sortDevices } from '../../core/choose-devices.ts'
 import { sosDevices } from '../../live/alarms.ts'
 import { alarmAt, alarmId, chosenDevices, listOrder, select, showsGeofences } from './map-state.ts'
 
-/** The last view of the map, kept while other pages are open. */
+/** The last view of the map, remembered while other pages are open. */
 let lastView: { center: number[]; zoom: number } | undefined
 
 /** Whether the view follows the selected device; the operator ends that by moving the map. */
@@ -33,7 +33,7 @@ function showOnMap(device: LiveDevice): void {
 
 type FleetMapProps = {
   readonly geofences: readonly PaintedGeofence[]
-  /** The devices on the map now; read again whenever the fleet changes. */
+  /** The devices currently on the map; read again whenever the fleet changes. */
   readonly devices: () => readonly LiveDevice[]
   readonly selected: () => LiveDevice | undefined
   readonly onSelect: (device: LiveDevice) => void
@@ -185,7 +185,7 @@ function click(
   else fitPoints(map, cluster.devices)
 }
 
-/** Selects a device elsewhere than on the map, which then shows it. */
+/** Selects a device outside the map, which then shows it. */
 export function selectAndShow(device: LiveDevice): void {
   select(device.deviceId)
   showOnMap(device)

@@ -70,7 +70,7 @@ export function ListFilters() {
         {isPhone.value && <FiltersButton isOpen={isOpen} toggle={setOpen} controls={choices} />}
         <ListMenu />
       </div>
-      {/* On a phone the devices need the room; the rules' names are read with the filters. */}
+      {/* On a phone the devices need the space; the rules' names are read with the filters. */}
       <div id={choices} class="stack near" hidden={isPhone.value && !isOpen}>
         <div class="list-order">
           <LabelFilter />
@@ -86,7 +86,7 @@ export function ListFilters() {
   )
 }
 
-/** Says how many filters are used, also while they are hidden. */
+/** Shows how many filters are active, even while they are hidden. */
 function FiltersButton({
   isOpen,
   toggle,
@@ -113,7 +113,7 @@ function FiltersButton({
   )
 }
 
-/** The number of devices of each status; pressed ones are shown alone. */
+/** The number of devices in each status; if some are pressed, only those are shown. */
 function StatusFilters() {
   watchWords()
   const counts = countByStatus(foundDevices())
@@ -181,7 +181,7 @@ export function ListMenu() {
   )
 }
 
-/** Shows only the devices with a label; absent where no device has one. */
+/** Shows only the devices with a label; absent if no device has one. */
 function LabelFilter() {
   watchWords()
   const counts = new Map(countByLabel(fleet.devices.values()))

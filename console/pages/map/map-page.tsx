@@ -132,7 +132,7 @@ function ListPanel() {
         <Icon of={ChevronUp} small />
       </button>
       <LiveBar />
-      {/* On a phone the device is all that the sheet has room for. */}
+      {/* On a phone the sheet has room only for the device. */}
       {isPhone.value && selectedId.value !== undefined ? (
         <SelectedCard />
       ) : (
@@ -189,7 +189,7 @@ function Content() {
   )
 }
 
-/** Whether the data shown is up to date. */
+/** Whether the displayed data is up to date. */
 function LiveBar() {
   const state = liveState.value
   return (

@@ -19,7 +19,7 @@ import { keptPreference } from '../../ui/preferences.ts'
 import { pageAddress, setQuery } from '../../ui/router.ts'
 import { paintedOf, useGeofences, type ApiGeofence } from '../geofences/use-definitions.ts'
 
-/** The operator's choices for the map, kept in the address so that it can be shared. */
+/** The operator's choices for the map, stored in the address so that they can be shared. */
 
 export const searchText = computed(() => pageAddress.value.query.get('q') ?? '')
 
@@ -34,7 +34,9 @@ export const searchedWords = computed(() => searchWords(searchText.value))
 /** The label that the listed devices have; empty: any or none. */
 export const chosenLabel = computed(() => pageAddress.value.query.get('label') ?? '')
 
-/** The geofence that the listed devices are in, and the rule that is raised for them; empty: any or none. */
+/**
+ * The geofence that the listed devices are in, and the rule raised for them; empty: any or none.
+ */
 export const chosenGeofence = computed(() => pageAddress.value.query.get('geofence') ?? '')
 export const chosenRule = computed(() => pageAddress.value.query.get('rule') ?? '')
 
@@ -59,7 +61,7 @@ export function toggleStatus(status: ShownStatus): void {
   setQuery({ status: [...next].join(',') })
 }
 
-/** The facts that the list shows of each device besides its name. */
+/** The facts that the list shows about each device besides its name. */
 export const columns = computed<readonly ColumnId[]>(() => {
   const named = pageAddress.value.query.get('columns')
   if (named === null) return USUAL_COLUMNS
@@ -114,7 +116,7 @@ export function foundDevices(): readonly LiveDevice[] {
   })
 }
 
-/** How the list is ordered. */
+/** The order of the list. */
 export function listOrder() {
   return {
     sort: sort.value,
@@ -124,7 +126,7 @@ export function listOrder() {
   }
 }
 
-/** The call for help that the address names. */
+/** The call for help named in the address. */
 export const alarmId = computed(() => pageAddress.value.query.get('alarm'))
 
 /** Where the selected device called for help, if the address names that call. */
@@ -161,7 +163,7 @@ function pinnedByAccount(): Readonly<Record<string, unknown>> {
 /** Several devices at one place, which the map cannot separate. */
 export const spot = signal<readonly LiveDevice[] | undefined>(undefined)
 
-/** Whether the list has boxes that select several devices. */
+/** Whether the list has boxes for selecting several devices. */
 export const isMarking = signal(false)
 
 /** The ids of the selected devices. */
@@ -183,7 +185,7 @@ export function endMarking(): void {
   marked.value = new Set()
 }
 
-/** The selected devices in the list, and the number of those that its filters hide. */
+/** The selected devices in the list, and the number of selected devices hidden by its filters. */
 export function markedDevices(): { devices: readonly LiveDevice[]; hidden: number } {
   if (marked.value.size === 0) return { devices: [], hidden: 0 }
   const shown = new Set(chosenDevices())
@@ -198,7 +200,7 @@ export const mapGeofences = signal<readonly ApiGeofence[]>([])
 /** The names of the account's rules, by id. */
 export const ruleNames = signal<ReadonlyMap<string, string>>(new Map())
 
-/** The geofences that the map shows: all if the operator wants them, otherwise the one that is filtered by. */
+/** The geofences on the map: all if the operator wants them, otherwise the one used as a filter. */
 export function usePaintedGeofences(): readonly PaintedGeofence[] {
   const { data } = useGeofences()
   useEffect(() => {

@@ -20,7 +20,7 @@ import { saveFile } from '../../ui/save-file.ts'
 const SHARED_DEVICES = 50
 const NONE = { devices: [], hidden: 0 } as const
 
-/** The number of selected devices, and the actions on those that the list shows. */
+/** The number of selected devices, and the actions on those in the list. */
 export function MarkedBar() {
   watchWords()
   const { dialog, open } = useDialog(() => undefined)
@@ -130,7 +130,10 @@ function DisableDevices({ devices, ...props }: DialogProps & { devices: readonly
   )
 }
 
-/** Saves devices, in this order, as a CSV file; without places where the service does not say them. */
+/**
+ * Saves devices, in this order, as a CSV file; without place names if the service does not provide
+ * them.
+ */
 export function saveCsv(devices: readonly LiveDevice[]): void {
   const save = () => saveFile('devices.csv', devicesCsv(devices, placeName), 'text/csv')
   readPlaces(devices).then(save, save)

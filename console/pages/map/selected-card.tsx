@@ -112,7 +112,7 @@ function Gone({ deviceId }: { deviceId: string }) {
   )
 }
 
-/** The device's calls for help that nobody has closed. */
+/** The device's open calls for help. */
 function OpenCalls({ of: device }: { of: LiveDevice }) {
   return openSos.value
     .filter(({ deviceId }) => deviceId === device.deviceId)
@@ -127,7 +127,7 @@ function OpenCalls({ of: device }: { of: LiveDevice }) {
     ))
 }
 
-/** The same for a device of the fleet, which knows the ids alone. */
+/** The same for a device of the fleet, which has only the ids. */
 function LiveStandings({ of: { deviceId, inside, raised } }: { of: LiveDevice }) {
   const { data } = useLoad(
     async (signal) =>

@@ -28,7 +28,7 @@ const SPARE = 8
 /**
  * The rows in view, out of many rows of one height.
  *
- * @param also a row that stays in the document, in view or not, because Tab goes to it.
+ * @param also a row that remains in the document, in view or not, because Tab goes to it.
  * @param chosen a row that stays in view when the list gets shorter; -1 for none.
  */
 export function useRowsInView(
@@ -93,12 +93,12 @@ export function useRowsInView(
 
 /** How often the order is updated; a row's text changes with the clock anyway. */
 const REORDER_EVERY_MS = 1_000
-/** The order stays for this long after the last movement of a finger, pointer or key. */
+/** The order remains fixed for this long after the last movement of a finger, pointer or key. */
 const HELD_MS = 2_000
 
 /**
- * The devices of the list in their order. `hold` keeps it for two seconds: rows stay where they are
- * while somebody is about to choose one.
+ * The devices of the list in order. `hold` freezes the order for two seconds: rows stay where they
+ * are while somebody is about to select one.
  */
 export function useOrdered(): { devices: readonly LiveDevice[]; hold: () => void } {
   const kept = useRef<{ key: string; at: number; devices: LiveDevice[] }>(null)

@@ -17,14 +17,16 @@ type Delivery = components['schemas']['Delivery']
 
 const FIRST = 50
 
-/** The requests of the last 7 days: what each said, what the receiver answered, and what was sent. */
+/**
+ * The requests of the last 7 days: the content of each, the receiver's response, and what was sent.
+ */
 export function Deliveries({
   id,
   version,
   onChange,
 }: {
   id: string
-  /** Another one: there are new deliveries. */
+  /** A new value: there are new deliveries. */
   version: string
   onChange: () => void
 }) {
@@ -41,7 +43,7 @@ export function Deliveries({
   )
   const isFirstPage = (items?.length ?? 0) <= FIRST
   useEffect(() => {
-    // Further pages stay while somebody reads them.
+    // Further pages remain while somebody reads them.
     if (isFirstPage) reload()
   }, [version])
 
@@ -113,7 +115,7 @@ function What({ of: { number, ids, text, attempt }, id }: { of: Delivery; id: st
   )
 }
 
-/** Nothing of it is stored: the service renders it again from the ids. */
+/** None of it is stored: the service renders it again from the ids. */
 function Content({ id, number }: { id: string; number: number }) {
   const content = useLoad(
     (signal) =>
@@ -175,7 +177,7 @@ function Request({
   )
 }
 
-/** JSON on several lines; a sentence stays as it is. */
+/** JSON on several lines; a sentence remains unchanged. */
 function pretty(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2)

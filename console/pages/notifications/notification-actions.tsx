@@ -17,7 +17,7 @@ import { NewSecret, NotificationForm } from './notification-form.tsx'
 
 type Props = DialogProps & { readonly of: ApiSubscription }
 
-/** The actions on a notification, and their dialogs. Viewers change none. */
+/** The actions on a notification, and their dialogs. Viewers cannot change any. */
 export function useNotificationActions(onDone: () => void) {
   const { dialog, open } = useDialog(onDone)
   const actionsOn = (one: ApiSubscription): readonly MenuAction[] =>
@@ -88,7 +88,7 @@ function ReplaceSecret({ of: { id, name }, ...props }: Props) {
   )
 }
 
-/** Moves a notification to another place in what has happened. */
+/** Moves a notification forward or back in the log. */
 function Rewind({ of: { id, name }, ...props }: Props) {
   const [place, setPlace] = useState('time')
   const zone = shownZone()

@@ -40,21 +40,21 @@ import { TryReceiver, TargetFields } from './target-fields.tsx'
 
 const LONGEST_NAME = 64
 
-/** The kind of receiver that was chosen last in this browser. */
+/** The kind of receiver last selected in this browser. */
 const lastKind = keptPreference<ReceiverKind | ''>('receiver', '', (text) =>
   text in KINDS ? (text as ReceiverKind) : '',
 )
 
 type Made = ApiSubscription & { readonly secret?: string }
 
-/** A new notification, or one that is changed: when what happens to which devices, tell whom. */
+/** A new or edited notification: which events, of which devices, and when, are sent to whom. */
 export function NotificationForm({
   of: before,
   draft = { source: 'facts', types: [] },
   ...props
 }: DialogProps & {
   of?: ApiSubscription
-  /** What a new one is about. */
+  /** The subject of a new notification. */
   draft?: Partial<ApiSubscription>
 }) {
   const rules = choices(useRules().data)
@@ -269,7 +269,7 @@ function Clock({ value, ...field }: { name: string; label: string; value: string
   )
 }
 
-/** What is left out because it is too old; `isNews`: for people, who get what is new. */
+/** Which items are left out as too old; `isNews`: for people, who get current events. */
 function MaxAge({ of: seconds, isNews }: { of: number | undefined; isNews: boolean }) {
   const { text, unit } = enteredAge(seconds)
   const usual = isNews ? 'an hour' : 'nothing is left out'

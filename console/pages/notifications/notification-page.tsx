@@ -27,7 +27,7 @@ import { TryReceiver } from './target-fields.tsx'
 
 const READ_EVERY_MS = 5_000
 
-/** One notification: how it is doing, what it has sent, and the actions on it. */
+/** One notification: its state, what it has sent, and the actions on it. */
 export function NotificationPage({ id }: { id: string }) {
   useEffect(startLive, [])
   watchWords()
@@ -36,7 +36,7 @@ export function NotificationPage({ id }: { id: string }) {
   })
   const names = useNames()
   const { dialog, actionsOn } = useNotificationActions(() => {
-    // The banner shows what the list says.
+    // The banner shows the same as the list.
     readSubscriptions()
       .then((all) => (all.some((other) => other.id === id) ? one.reload() : go('/notifications')))
       .catch(one.reload)
@@ -76,7 +76,7 @@ export function NotificationPage({ id }: { id: string }) {
   )
 }
 
-/** When a failing one is tried again, and a button that does not wait for it. */
+/** When a failing notification is retried, and a button to retry now. */
 function NextAttempt({
   of: { id, nextAttemptAt },
   onDone,
@@ -107,7 +107,7 @@ function NextAttempt({
   )
 }
 
-/** Requests of the last 7 days, and items that the receiver refused. */
+/** Requests of the last 7 days, and items refused by the receiver. */
 function Sent({
   of: { id, mark, nextAttemptAt, lastDeliveredAt, setAside },
   onChange,

@@ -29,7 +29,7 @@ import { NotificationForm } from './notification-form.tsx'
 
 const READ_EVERY_MS = 10_000
 
-/** Who is told what, and whether it arrives. */
+/** Who is notified of what, and whether notifications arrive. */
 export function NotificationsPage() {
   useEffect(startLive, [])
   watchWords()
@@ -102,7 +102,7 @@ export function useNames(): DefinitionNames {
   return new Map(all.map(({ id, name }) => [id, name]))
 }
 
-/** When it tells something, of which devices, at which hours, and how old it may be. */
+/** When it notifies, of which devices, at which hours, and how old items may be. */
 export function What({ of: one, names }: { of: ApiSubscription; names: DefinitionNames }) {
   const { hours } = one
   const limits = [whomText(one), hours && hoursText(hours), ...limitTexts(one)]

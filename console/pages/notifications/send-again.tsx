@@ -7,7 +7,7 @@ import { sentence, toFailure } from '../../core/failure.ts'
 import { toast } from '../../ui/announcements.tsx'
 import { useAction } from '../../ui/use-action.ts'
 
-/** Sends the items of a delivery again, however many calls that takes. */
+/** Resends the items of a delivery, in as many calls as necessary. */
 export function SendAgain({
   id,
   ids,
@@ -18,7 +18,7 @@ export function SendAgain({
   onSent: () => void
 }) {
   const { run, isRunning } = useAction(async () => {
-    // The service sends them in this order too, so a part that is sent early comes first.
+    // The service sends them in this order too, so a part sent early comes first.
     const sorted = [...ids].sort()
     let sent = 0
     try {

@@ -11,7 +11,7 @@ type TargetField = {
   readonly name: string
   readonly label: string
   readonly hint: string
-  /** One entry a line. */
+  /** One entry per line. */
   readonly isList?: boolean
 }
 
@@ -88,7 +88,7 @@ export function TargetFields({ kind }: { kind: ReceiverKind }) {
   ))
 }
 
-/** Sends a test, and shows what the receiver answered. */
+/** Sends a test, and shows the receiver's response. */
 export function TryReceiver({ id, onSent }: { id: string; onSent?: () => void }) {
   const [outcome, setOutcome] = useState<TestOutcome>()
   const { run, isRunning, failure } = useAction(async () => {
@@ -111,7 +111,7 @@ export function TryReceiver({ id, onSent }: { id: string; onSent?: () => void })
   )
 }
 
-/** A receiver's answer in words, and the beginning of its text. */
+/** A receiver's response in words, and the beginning of its text. */
 export function ReceiverAnswer({ of: outcome }: { of: TestOutcome }) {
   const { status = 0, answer } = outcome
   return (

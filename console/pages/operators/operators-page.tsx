@@ -120,7 +120,7 @@ const COLUMNS: readonly Column<ApiOperator>[] = [
   { title: 'Created', cell: ({ createdAt }) => <TimeCell at={createdAt} /> },
 ]
 
-/** Creates an operator and shows the password that was made for them. */
+/** Creates an operator and shows the generated password. */
 function NewOperator(props: DialogProps) {
   const [made, setMade] = useState<OperatorWithPassword>()
   if (made?.password !== undefined) {
@@ -243,7 +243,7 @@ function RoleField({ of }: { of?: ApiOperator }) {
 type ApiOperator = components['schemas']['Operator']
 type OperatorWithPassword = components['schemas']['OperatorWithPassword']
 
-/** The rights of each role, shown where a role is chosen. */
+/** The rights of each role, shown next to the choice of a role. */
 const ROLES_EXPLAINED =
   'Viewers see devices and change nothing. Dispatchers also name, label and share them, move in their histories, and make geofences, rules and notifications. Admins can do everything.'
 
@@ -252,7 +252,7 @@ function isLastAdmin(of: ApiOperator, operators: readonly ApiOperator[]): boolea
   return of.role === 'admin' && !operators.some(({ id, role }) => id !== of.id && role === 'admin')
 }
 
-/** `Viewer`; a role unknown to this console keeps the API's name. */
+/** `Viewer`; for a role unknown to this console, the API's name. */
 function roleName(role: string): string {
   return ROLE_NAMES.includes(role) ? role.charAt(0).toUpperCase() + role.slice(1) : role
 }

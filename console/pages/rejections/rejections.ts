@@ -36,7 +36,7 @@ function permissionFor(message: string): string {
   return 'Ask the people who run the service.'
 }
 
-/** The fault in a sentence, without the waiting time, which concerns the sender alone. */
+/** The fault in a sentence, without the waiting time, which concerns only the sender. */
 export function causeOf({ message }: Pick<Rejection, 'message'>): string {
   return sentence(message.replace(/: send it again in \d+ s$/, ''))
 }
@@ -44,12 +44,12 @@ export function causeOf({ message }: Pick<Rejection, 'message'>): string {
 /** Rejections with the same cause, device and key. */
 export type RejectionGroup = {
   readonly latest: Rejection
-  /** How many reports they are, and when the first of them came. */
+  /** The number of reports, and when the first of them arrived. */
   readonly count: number
   readonly firstAt: string
 }
 
-/** @param rejections the latest first, and so are the groups. */
+/** @param rejections latest first, and so are the groups. */
 export function groupRejections(rejections: readonly Rejection[]): readonly RejectionGroup[] {
   const groups = new Map<string, RejectionGroup>()
   for (const one of rejections) {
@@ -79,7 +79,7 @@ export type ShownRejections = {
 /** Enough to see current problems; the list has the rest. */
 const MOST = 200
 
-/** Adds a rejection to those that came since the list was read, the latest first, each once. */
+/** Adds a rejection to those that arrived since the list was read, latest first, each once. */
 export function addRejection(
   newest: readonly Rejection[],
   next: Rejection,
@@ -90,7 +90,7 @@ export function addRejection(
   return [next, ...others].slice(0, MOST)
 }
 
-/** A list, preceded by the rejections that came since it was read. */
+/** A list, preceded by the rejections that arrived since it was read. */
 export function withNewest(
   newest: readonly Rejection[],
   listed: readonly Rejection[],

@@ -20,7 +20,9 @@ import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { whomText } from '../geofences/whom.tsx'
 import { RuleForm } from './rule-form.tsx'
 
-/** Conditions that are worth an event, each in a sentence, and the devices for which they hold now. */
+/**
+ * Conditions that cause events, each in a sentence, and the devices for which they currently hold.
+ */
 export function RulesPage() {
   useEffect(startLive, [])
   watchWords()

@@ -30,7 +30,7 @@ import {
 } from './use-shared.ts'
 import './share.css'
 
-/** The page that a link opens: `/share#token`. */
+/** The page opened by a link: `/share#token`. */
 export function SharePage() {
   const { shared, failure, isLive } = useShared(pageAddress.value.hash.slice(1))
   useTitle(shared === undefined ? 'Shared positions' : isolate(shared.name))
@@ -62,7 +62,10 @@ function Over() {
   )
 }
 
-/** The title of the link and the state of each device: at the lower edge of a phone, else at the left. */
+/**
+ * The title of the link and the state of each device: at the bottom of a phone, otherwise on the
+ * left.
+ */
 function Card({
   shared: { name, items, expiresAt },
   isLive,
@@ -73,7 +76,7 @@ function Card({
   children: ComponentChildren
 }) {
   const card = useRef<HTMLElement>(null)
-  // The map's scale and credits are above a card at its lower edge.
+  // On a card at the bottom edge, the map's scale and credits are above the card.
   useLayoutEffect(() => {
     const element = card.current
     if (element === null) return undefined

@@ -23,7 +23,7 @@ const LONGEST_MS = 30_000
 const READ_AGAIN_MS = 60_000
 /**
  * A report from just before the stream was opened may be stored only after the share is first read.
- * The service gives the same answer for two seconds.
+ * The service returns the same response for two seconds.
  */
 const STORED_BY_MS = 3_000
 
@@ -172,7 +172,7 @@ export function readerTime(at: number): string {
   return day === today ? shownClock(at, { hasSeconds: false }) : shownDateTime(at)
 }
 
-/** Shown in place of devices that have not reported since their link was made. */
+/** Shown instead of devices that have not reported since their link was created. */
 export const NO_POSITION = 'No position yet. It appears here when there is one.'
 
 /** Explains a device's silence to people waiting for it; `at` is the time of its last position. */

@@ -16,9 +16,9 @@ import './device-picker.css'
 export type Pickable = {
   readonly deviceId: string
   readonly name: string | null
-  /** The time of its last known position, once that is read. */
+  /** The time of its last known position, once read. */
   readonly lastAt?: string | undefined
-  /** The link's own name for it. */
+  /** Its name on the link. */
   readonly given?: string
 }
 
@@ -68,7 +68,7 @@ export function DevicePicker({
   }
 
   const input = useRef<HTMLInputElement>(null)
-  // The list may still be that of an earlier text.
+  // The list may still belong to an earlier text.
   const [addsFirst, setAddsFirst] = useState(false)
   const isFound = data !== undefined && q === typed.trim()
   useEffect(() => {

@@ -24,7 +24,7 @@ import { addressOf, isLocalHost } from '../../core/address.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** How long a link lasts, in milliseconds; the first is the usual. */
+/** How long a link lasts, in milliseconds; the first is the default. */
 const LASTS = [
   [String(2 * HOUR_MS), '2 hours'],
   [String(8 * HOUR_MS), '8 hours'],
@@ -63,7 +63,7 @@ export function NewShare(props: DialogProps) {
   const title = name.trim() || titleOfDevices(names)
 
   async function create({ deviceIds: typed = '' }: Values) {
-    // Otherwise the link would lack a device that its maker has just typed.
+    // Otherwise the link would lack a device that its creator has just typed.
     if (typed.trim() !== '') {
       throw faultAt('deviceIds', 'Add a device that the search found, or clear the search.')
     }
@@ -77,7 +77,7 @@ export function NewShare(props: DialogProps) {
       ...(name.trim() !== '' && { name: name.trim() }),
       deviceIds: chosen.map(({ deviceId }) => deviceId),
       ...(given.length > 0 && { names: Object.fromEntries(given) }),
-      // From the click on, however long the dialog was open.
+      // Counted from the click, however long the dialog was open.
       expiresAt: new Date(lasts === '' ? until : serverNow() + Number(lasts)).toISOString(),
       trailMinutes: Number(trailMinutes),
       showsNow,
@@ -177,7 +177,7 @@ export function NewShare(props: DialogProps) {
   )
 }
 
-/** A link that begins so opens nothing on a phone. */
+/** A link that begins like this opens nothing on a phone. */
 function LocalAddress({ origin }: { origin: string }) {
   return (
     <div class="notice warn row">
@@ -221,7 +221,7 @@ function Tick({
   )
 }
 
-/** The devices that the address names, with their own names. */
+/** The devices named in the address, with their usual names. */
 function useAskedDevices() {
   const state = useState<readonly Pickable[]>(() =>
     pageAddress

@@ -64,11 +64,11 @@ function Backdrop() {
   return Map === undefined ? null : <Map />
 }
 
-/** The page on which an operator with a generated password chooses their own. */
+/** The page on which an operator with a generated password chooses a new one. */
 export function FirstPasswordPage() {
   useTitle('Change your password')
   useEffect(() => {
-    // Browsers heed `autofocus` once, and signing in had it.
+    // Browsers obey `autofocus` only once, and signing in has used it.
     document.querySelector('input')?.focus()
     return expectArrival
   }, [])

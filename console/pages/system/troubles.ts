@@ -5,7 +5,7 @@ import { duration } from '../../core/times.ts'
 
 type System = components['schemas']['System']
 
-/** A fault, and the remedy; `path`: the page of the console that shows more. */
+/** A problem, and the remedy; `path`: the page of the console that shows more. */
 export type Trouble = { readonly wrong: string; readonly todo: string; readonly path?: string }
 
 const DAY_MS = 86_400_000
@@ -15,10 +15,13 @@ const LAG_SECONDS = 60
 const FREE_BYTES = 1e9
 const BACKUP_MS = 2 * DAY_MS
 
-/** Data older than this should have a backup; a newcomer is not alarmed before. */
+/** Data older than this should have a backup; new users are not alarmed before. */
 const NEW_MS = DAY_MS
 
-/** `now`: milliseconds since the epoch; `receivingSince`: when the oldest data came in, as ISO text. */
+/**
+ * `now`: milliseconds since the epoch; `receivingSince`: when the oldest data was received, as ISO
+ * text.
+ */
 type SystemMoment = { readonly now: number; readonly receivingSince: string | undefined }
 
 /** Everything that is wrong with the service, the worst first. */
@@ -66,7 +69,7 @@ function behind({ lag }: System): Trouble | undefined {
   }
 }
 
-/** Facts come after positions: alone they are behind only where something is wrong with them. */
+/** Facts follow positions: they alone are behind only if something is wrong with them. */
 function factsBehind({ factsLagSeconds, lag }: System): Trouble | undefined {
   const seconds = (factsLagSeconds ?? 0) - (lag?.seconds ?? 0)
   if (seconds <= LAG_SECONDS) return undefined
