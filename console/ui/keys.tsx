@@ -63,6 +63,8 @@ export function KeyHelp() {
   if (!helpIsOpen.value) return null
   const parts = new Map<string, Map<string, string[]>>()
   for (const { keys, part } of registered) {
+    // Such as the search in a menu that is closed.
+    if (part?.element.current?.checkVisibility() === false) continue
     const title = part?.title ?? EVERYWHERE
     const lines = parts.get(title) ?? new Map<string, string[]>()
     parts.set(title, lines)

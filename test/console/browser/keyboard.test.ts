@@ -140,11 +140,13 @@ describeConsole('the keyboard', () => {
     expect((await moved(page, 'key-05', on('ArrowDown'))).y).toBeLessThan(0)
     expect((await moved(page, 'key-05', on('ArrowUp'))).y).toBeGreaterThan(0)
     const scale = page.locator('.map-scale')
-    const before = await scale.textContent()
+    const drawnScale = async () =>
+      `${await scale.textContent()}, ${(await scale.boundingBox())?.width} px`
+    const before = await drawnScale()
     await press('On the map', '-')
-    await eventually(async () => (await scale.textContent()) !== before)
+    await eventually(async () => (await drawnScale()) !== before)
     await press('On the map', '+')
-    await eventually(async () => (await scale.textContent()) === before)
+    await eventually(async () => (await drawnScale()) === before)
     await press('On the map', 'n')
     await card.getByRole('heading', { name: 'key-01' }).waitFor()
     await press('On the map', 'p')
