@@ -77,7 +77,8 @@ function auditView({ id, at, actor, action, subject, details, address, requestId
 const DETAILS: JsonSchema = {
   title: 'AuditDetails',
   type: 'object',
-  description: 'The values that were set; never a secret. For several devices, `deviceIds` names them',
+  description:
+    'The values that were set; never a secret. For several devices, `deviceIds` names them',
   additionalProperties: true,
 }
 

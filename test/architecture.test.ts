@@ -211,11 +211,14 @@ describe("imports follow a position's path", () => {
     expect(isAllowed({ from: 'embedded/main.ts', to: 'store/sqlite/sqlite-store.ts' })).toBe(true)
   })
 
-  test.each(Object.entries(ways))('within %s, folders import only later folders', (service, way) => {
-    expect(onwards(way)).toEqual(
-      expect.arrayContaining(arrows(service, sources(service).flatMap(importsOf))),
-    )
-  })
+  test.each(Object.entries(ways))(
+    'within %s, folders import only later folders',
+    (service, way) => {
+      expect(onwards(way)).toEqual(
+        expect.arrayContaining(arrows(service, sources(service).flatMap(importsOf))),
+      )
+    },
+  )
 
   test('no imports form a cycle', () => {
     const files = Object.keys(allowed).flatMap(sources)

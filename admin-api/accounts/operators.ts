@@ -154,7 +154,8 @@ export function operatorRoutes({ store, clock, turns }: AccountDependencies): Ad
       method: 'DELETE',
       path: '/operators/:id',
       summary: 'Removes an operator; the sessions end',
-      description: 'The last admin of an account and the last platform operator cannot be removed: 409.',
+      description:
+        'The last admin of an account and the last platform operator cannot be removed: 409.',
       needs: 'admin session',
       answer: {},
       errors: ['CONFLICT'],

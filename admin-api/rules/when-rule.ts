@@ -17,7 +17,8 @@ const FIELD = {
 const LIMIT = { type: 'number', description: 'In the unit of the field' }
 const CLEAR = {
   type: 'number',
-  description: 'The condition ends beyond this value; by default the threshold. In the unit of the field',
+  description:
+    'The condition ends beyond this value; by default the threshold. In the unit of the field',
 }
 
 export const WHEN: JsonSchema = {

@@ -163,7 +163,8 @@ const SHARED: JsonSchema = objectOf(
     items: { type: 'array', items: SHARED_DEVICE },
     showsStreets: {
       type: 'boolean',
-      description: 'Whether its page loads maps with `seenBy` without asking; if not, `maps` has none',
+      description:
+        'Whether its page loads maps with `seenBy` without asking; if not, `maps` has none',
     },
     maps: MAPS,
   },

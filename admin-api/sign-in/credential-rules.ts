@@ -28,7 +28,8 @@ export function newPasswordRule(field: string): Rule<string | undefined> {
 /** A field of an operator, in a response. */
 export const MUST_CHANGE_PASSWORD: JsonSchema = {
   type: 'boolean',
-  description: 'The password was generated: until a new one is chosen, only `/session` can be called',
+  description:
+    'The password was generated: until a new one is chosen, only `/session` can be called',
 }
 
 /** Text typed in to sign in: it is compared, never stored. */

@@ -84,7 +84,8 @@ export function subscriptionFields(networks: OutboundNetworks) {
     secret: readOnly(
       {
         type: 'string',
-        description: 'For a webhook: the secret that signs its requests. Shown only in this response',
+        description:
+          'For a webhook: the secret that signs its requests. Shown only in this response',
       },
       { isSecret: true, isOptional: true },
     ),
@@ -166,7 +167,8 @@ const PROGRESS_FIELDS = {
   lastError: readOnly(
     {
       type: 'string',
-      description: 'Why the last attempt failed, or the recipients whom the last mail did not reach',
+      description:
+        'Why the last attempt failed, or the recipients whom the last mail did not reach',
     },
     {
       view: ({ progress: { lastError } }: Progress, caller: Caller) =>
@@ -197,7 +199,8 @@ const PROGRESS_FIELDS = {
       },
       {
         title: 'WaitingItems',
-        description: 'The number of items waiting while it fails or is disabled; absent: none are known',
+        description:
+          'The number of items waiting while it fails or is disabled; absent: none are known',
       },
     ),
     {

@@ -224,15 +224,12 @@ export function subscribingContract({ promise }: EventLogSuite): void {
     },
   )
 
-  promise(
-    'an already aborted subscription delivers nothing',
-    async ({ consume, log }) => {
-      await log.append(samples(1))
-      const reader = consume(log, { signal: AbortSignal.abort() })
-      await reader.ended
-      expect(reader.attempts).toEqual([])
-    },
-  )
+  promise('an already aborted subscription delivers nothing', async ({ consume, log }) => {
+    await log.append(samples(1))
+    const reader = consume(log, { signal: AbortSignal.abort() })
+    await reader.ended
+    expect(reader.attempts).toEqual([])
+  })
 }
 
 /** Values that JSON accepts, but that no store could keep unchanged, or find again. */

@@ -97,27 +97,24 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     expect(await log.deadLetters.count()).toBe(0)
   })
 
-  promise(
-    'a group with only unreadable entries moves on',
-    async ({ log, opened, warnings }) => {
-      const group = aGroup()
-      await opened.putRawRejection(Buffer.from('no JSON'))
-      const before = readRejections(log, { group })
-      const leftOut = () =>
-        warnings.filter(({ message }) => message === 'unreadable entry skipped').length
-      await eventually(() => leftOut() > 0, SOON)
-      await before.stop()
-      expect(before.attempts()).toBe(0)
+  promise('a group with only unreadable entries moves on', async ({ log, opened, warnings }) => {
+    const group = aGroup()
+    await opened.putRawRejection(Buffer.from('no JSON'))
+    const before = readRejections(log, { group })
+    const leftOut = () =>
+      warnings.filter(({ message }) => message === 'unreadable entry skipped').length
+    await eventually(() => leftOut() > 0, SOON)
+    await before.stop()
+    expect(before.attempts()).toBe(0)
 
-      const rejection = rejected()
-      await log.rejections.append([rejection])
-      const after = readRejections(log, { group })
-      await eventually(() => after.taken.length > 0, SOON)
-      expect(after.taken).toEqual([rejection])
-      expect(leftOut()).toBe(1)
-      await after.stop()
-    },
-  )
+    const rejection = rejected()
+    await log.rejections.append([rejection])
+    const after = readRejections(log, { group })
+    await eventually(() => after.taken.length > 0, SOON)
+    expect(after.taken).toEqual([rejection])
+    expect(leftOut()).toBe(1)
+    await after.stop()
+  })
 
   promise('positions and rejections are separate logs', async (given) => {
     const { log, consume, progressOf } = given

@@ -67,17 +67,14 @@ export function changesContract({ promise, shared, log }: StoreSuite): void {
     },
   )
 
-  promise(
-    'a redelivered batch makes no changes, even after a restart',
-    async ({ accountId }) => {
-      const first = log.append(positionReported({ accountId, deviceId: 'a' }))
-      const second = log.append(positionReported({ accountId, deviceId: 'b' }))
-      await project(first, second)
-      expect(await project(first, second)).toEqual([])
-      await shared.reopen()
-      expect(await project(first, second)).toEqual([])
-    },
-  )
+  promise('a redelivered batch makes no changes, even after a restart', async ({ accountId }) => {
+    const first = log.append(positionReported({ accountId, deviceId: 'a' }))
+    const second = log.append(positionReported({ accountId, deviceId: 'b' }))
+    await project(first, second)
+    expect(await project(first, second)).toEqual([])
+    await shared.reopen()
+    expect(await project(first, second)).toEqual([])
+  })
 
   promise(
     'changes of a batch leave out reports that its erasure removed',

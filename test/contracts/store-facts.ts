@@ -75,16 +75,19 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
   })
 
   for (const { name, judge } of DECISIONS_ALIKE) {
-    promise(`all decisions are stored, even identical ones: ${name}`, async ({ store, accountId }) => {
-      const device = newDevice({ accountId })
-      const { facts } = await store.judgeFacts({
-        devices: [{ ...device, judge: (before) => judge(device, before) }],
-      })
-      const stored = await store.pageFacts({ accountId, limit: 99 })
-      expect(stored.map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(
-        facts.map((_, n) => n + 1),
-      )
-    })
+    promise(
+      `all decisions are stored, even identical ones: ${name}`,
+      async ({ store, accountId }) => {
+        const device = newDevice({ accountId })
+        const { facts } = await store.judgeFacts({
+          devices: [{ ...device, judge: (before) => judge(device, before) }],
+        })
+        const stored = await store.pageFacts({ accountId, limit: 99 })
+        expect(stored.map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(
+          facts.map((_, n) => n + 1),
+        )
+      },
+    )
   }
 
   promise('judging that stops early is stored and continued', async ({ store }) => {
@@ -199,17 +202,14 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     },
   )
 
-  promise(
-    'once an erasure is answered, no fact of the device is listed',
-    async ({ store }) => {
-      const device = newDevice()
-      await store.project(batchOf(log.append(positionReported({ ...device }))))
-      await judge(store, device, [online(device, 1)])
-      const erasure = deviceErased(device)
-      await store.hideErased(erasure)
-      expect(await store.pageFacts({ accountId: device.accountId, limit: 9 })).toEqual([])
-    },
-  )
+  promise('once an erasure is answered, no fact of the device is listed', async ({ store }) => {
+    const device = newDevice()
+    await store.project(batchOf(log.append(positionReported({ ...device }))))
+    await judge(store, device, [online(device, 1)])
+    const erasure = deviceErased(device)
+    await store.hideErased(erasure)
+    expect(await store.pageFacts({ accountId: device.accountId, limit: 9 })).toEqual([])
+  })
 
   promise(
     'facts are found by their ids, except facts of hidden devices or other accounts',

@@ -8,28 +8,33 @@ export function instancesContract({ alone }: StoreSuite): void {
   // Close to now: a store may use its own clock when it removes old data.
   const now = Date.now()
 
-  alone('an instance is listed with its last report while it keeps reporting', async ({ store }) => {
-    const ingest = report({
-      service: 'ingest-api',
-      acceptedPerMinute: 0.5,
-      refusedPerMinute: 0,
-    })
-    const projector = report({
-      service: 'projector',
-      lag: { events: 12, seconds: 0.25 },
-      deadLetters: 3,
-      reportedAt: now - 20_000,
-    })
-    const gone = report({ reportedAt: now - INSTANCE_GONE_MS - 1 })
-    for (const said of [ingest, projector, gone]) await store.saveInstance(said)
-    const reportedSince = now - INSTANCE_GONE_MS
-    expect(new Set(await store.instances({ reportedSince }))).toEqual(new Set([ingest, projector]))
-    const next = { ...ingest, reportedAt: now + 10_000, acceptedPerMinute: 7 }
-    await store.saveInstance(next)
-    expect(new Set(await store.instances({ reportedSince }))).toEqual(new Set([next, projector]))
-    expect(await store.instances({ reportedSince: next.reportedAt })).toEqual([next])
-    expect(await store.instances({ reportedSince: next.reportedAt + 1 })).toEqual([])
-  })
+  alone(
+    'an instance is listed with its last report while it keeps reporting',
+    async ({ store }) => {
+      const ingest = report({
+        service: 'ingest-api',
+        acceptedPerMinute: 0.5,
+        refusedPerMinute: 0,
+      })
+      const projector = report({
+        service: 'projector',
+        lag: { events: 12, seconds: 0.25 },
+        deadLetters: 3,
+        reportedAt: now - 20_000,
+      })
+      const gone = report({ reportedAt: now - INSTANCE_GONE_MS - 1 })
+      for (const said of [ingest, projector, gone]) await store.saveInstance(said)
+      const reportedSince = now - INSTANCE_GONE_MS
+      expect(new Set(await store.instances({ reportedSince }))).toEqual(
+        new Set([ingest, projector]),
+      )
+      const next = { ...ingest, reportedAt: now + 10_000, acceptedPerMinute: 7 }
+      await store.saveInstance(next)
+      expect(new Set(await store.instances({ reportedSince }))).toEqual(new Set([next, projector]))
+      expect(await store.instances({ reportedSince: next.reportedAt })).toEqual([next])
+      expect(await store.instances({ reportedSince: next.reportedAt + 1 })).toEqual([])
+    },
+  )
 
   alone('each minute has the last report of each instance', async ({ store }) => {
     const start = Math.floor(now / 3_600_000) * 3_600_000

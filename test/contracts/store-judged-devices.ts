@@ -28,20 +28,17 @@ export function judgedDevicesContract({ promise, log }: StoreSuite): void {
     expect(await page('\u{1f69a}')).toEqual([])
   })
 
-  promise(
-    'an erased device is listed at most once, with an empty state',
-    async ({ store }) => {
-      const device = { accountId: newAccountId(), deviceId: 'van' }
-      await judge(store, device, inside('yard'))
-      const erasure = log.erase(deviceErased(device))
-      if (erasure.kind !== 'erasure') throw new Error('no erasure')
-      await store.eraseFacts(erasure)
-      const { accountId } = device
-      expect((await store.judgedDevices({ accountId, limit: 9 })).length).toBeLessThanOrEqual(1)
-      expect(await store.devicesWith({ accountId, definitionId: 'yard', limit: 9 })).toEqual([])
-      expect(await store.definitionsStates({ accountId, deviceIds: ['van'] })).toEqual(new Map())
-    },
-  )
+  promise('an erased device is listed at most once, with an empty state', async ({ store }) => {
+    const device = { accountId: newAccountId(), deviceId: 'van' }
+    await judge(store, device, inside('yard'))
+    const erasure = log.erase(deviceErased(device))
+    if (erasure.kind !== 'erasure') throw new Error('no erasure')
+    await store.eraseFacts(erasure)
+    const { accountId } = device
+    expect((await store.judgedDevices({ accountId, limit: 9 })).length).toBeLessThanOrEqual(1)
+    expect(await store.devicesWith({ accountId, definitionId: 'yard', limit: 9 })).toEqual([])
+    expect(await store.definitionsStates({ accountId, deviceIds: ['van'] })).toEqual(new Map())
+  })
 
   promise('states are returned for the requested devices', async ({ store }) => {
     const accountId = newAccountId()
@@ -109,49 +106,52 @@ export function judgedDevicesContract({ promise, log }: StoreSuite): void {
     expect(await store.devicesWith({ accountId, definitionId: 'yard', limit: 9 })).toEqual([])
   })
 
-  promise('followed settings carry the times of changes that matter to judging', async ({ store }) => {
-    const accountId = newAccountId()
-    const device = (deviceId: string) => ({ accountId, deviceId })
-    const all = ['plain', 'slow', 'red', 'both'].map((deviceId) => ({
-      id: deviceKey(device(deviceId)),
-    }))
-    const changes = ownChanges((query) => store.watchSettings(query), all)
-    const settings = async () =>
-      [...(await changes())]
-        .sort((a, b) => (a.id < b.id ? -1 : 1))
-        .map(({ id, definition }) => definition ?? id)
-    const change = (deviceId: string, fields: object, changedAt: number) =>
-      store.changeDeviceSettings({ ...device(deviceId), ...fields, changedAt })
-    const labels = ['red', 'big "one"']
-    await change('plain', { name: 'Van' }, T0)
-    await change('slow', { expectedIntervalSeconds: 60 }, T0)
-    await change('red', { labels }, T0 + 1)
-    await change('both', { disabled: true, labels: ['red'] }, T0 + 2)
-    const both = { ...device('both'), disabled: true, labels: ['red'], labelledSince: T0 + 2 }
-    const sorted = [...labels].sort()
-    const red = { ...device('red'), disabled: false, labels: sorted, labelledSince: T0 + 1 }
-    const slow = { ...device('slow'), disabled: false, expectedIntervalSeconds: 60 }
-    expect(await settings()).toEqual([both, deviceKey(device('plain')), red, slow])
-    expect(await settings()).toEqual([])
-    // None of these changes labels.
-    await change('both', { name: 'New', labels: ['red'] }, T0 + 10)
-    await change('both', { disabled: false }, T0 + 11)
-    await change('red', { name: 'New', expectedIntervalSeconds: 9 }, T0 + 12)
-    const enabled = { ...both, disabled: false, enabledSince: T0 + 11 }
-    expect(await settings()).toEqual([enabled, { ...red, expectedIntervalSeconds: 9 }])
-    const relabelled = { accountId, deviceIds: ['red', 'both'], changedAt: T0 + 20 }
-    await store.changeLabels({ ...relabelled, add: ['red'], remove: [] })
-    expect(await settings()).toEqual([])
-    await store.changeLabels({ ...relabelled, add: ['blue'], remove: ['red', 'big "one"'] })
-    const blue = { labels: ['blue'], labelledSince: T0 + 20 }
-    expect(await settings()).toEqual([
-      { ...enabled, ...blue },
-      { ...red, expectedIntervalSeconds: 9, ...blue },
-    ])
-    // By a clock that is behind.
-    await change('slow', { expectedIntervalSeconds: null }, T0 - 3_600_000)
-    expect(await settings()).toEqual([deviceKey(device('slow'))])
-  })
+  promise(
+    'followed settings carry the times of changes that matter to judging',
+    async ({ store }) => {
+      const accountId = newAccountId()
+      const device = (deviceId: string) => ({ accountId, deviceId })
+      const all = ['plain', 'slow', 'red', 'both'].map((deviceId) => ({
+        id: deviceKey(device(deviceId)),
+      }))
+      const changes = ownChanges((query) => store.watchSettings(query), all)
+      const settings = async () =>
+        [...(await changes())]
+          .sort((a, b) => (a.id < b.id ? -1 : 1))
+          .map(({ id, definition }) => definition ?? id)
+      const change = (deviceId: string, fields: object, changedAt: number) =>
+        store.changeDeviceSettings({ ...device(deviceId), ...fields, changedAt })
+      const labels = ['red', 'big "one"']
+      await change('plain', { name: 'Van' }, T0)
+      await change('slow', { expectedIntervalSeconds: 60 }, T0)
+      await change('red', { labels }, T0 + 1)
+      await change('both', { disabled: true, labels: ['red'] }, T0 + 2)
+      const both = { ...device('both'), disabled: true, labels: ['red'], labelledSince: T0 + 2 }
+      const sorted = [...labels].sort()
+      const red = { ...device('red'), disabled: false, labels: sorted, labelledSince: T0 + 1 }
+      const slow = { ...device('slow'), disabled: false, expectedIntervalSeconds: 60 }
+      expect(await settings()).toEqual([both, deviceKey(device('plain')), red, slow])
+      expect(await settings()).toEqual([])
+      // None of these changes labels.
+      await change('both', { name: 'New', labels: ['red'] }, T0 + 10)
+      await change('both', { disabled: false }, T0 + 11)
+      await change('red', { name: 'New', expectedIntervalSeconds: 9 }, T0 + 12)
+      const enabled = { ...both, disabled: false, enabledSince: T0 + 11 }
+      expect(await settings()).toEqual([enabled, { ...red, expectedIntervalSeconds: 9 }])
+      const relabelled = { accountId, deviceIds: ['red', 'both'], changedAt: T0 + 20 }
+      await store.changeLabels({ ...relabelled, add: ['red'], remove: [] })
+      expect(await settings()).toEqual([])
+      await store.changeLabels({ ...relabelled, add: ['blue'], remove: ['red', 'big "one"'] })
+      const blue = { labels: ['blue'], labelledSince: T0 + 20 }
+      expect(await settings()).toEqual([
+        { ...enabled, ...blue },
+        { ...red, expectedIntervalSeconds: 9, ...blue },
+      ])
+      // By a clock that is behind.
+      await change('slow', { expectedIntervalSeconds: null }, T0 - 3_600_000)
+      expect(await settings()).toEqual([deviceKey(device('slow'))])
+    },
+  )
 }
 
 function inside(id: string, since: number | null = T0): DefinitionsState {

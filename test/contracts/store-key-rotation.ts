@@ -6,23 +6,28 @@ import type { StoreSuite } from './store-suite.ts'
 import { account, apiKey } from './store-samples.ts'
 
 export function keyRotationContract({ promise, shared }: StoreSuite): void {
-  promise('a new secret does not expire, the previous one is valid until the given time', async () => {
-    const { key, hash } = await create()
-    const next = newHash()
-    const rotated = { ...key, hint: 'gps_next…zzzz', previousValidUntil: T0 + 100 }
-    expect(await rotate(key, next, T0 + 100, 'gps_next…zzzz')).toEqual(rotated)
-    expect(await shared.store.findKey({ accountId: key.accountId, keyId: key.id })).toEqual(rotated)
-    expect(await shared.store.pageKeys({ accountId: key.accountId, limit: 9 })).toEqual([rotated])
-    for (const reopened of [false, true]) {
-      if (reopened) await shared.reopen()
-      const grants = [await shared.store.findGrant(next), await shared.store.findGrant(hash)]
-      const rest = { accountSuspended: false, disabledDevices: new Set() }
-      expect(grants).toEqual([
-        { key: rotated, ...rest },
-        { key: rotated, secretValidUntil: T0 + 100, ...rest },
-      ])
-    }
-  })
+  promise(
+    'a new secret does not expire, the previous one is valid until the given time',
+    async () => {
+      const { key, hash } = await create()
+      const next = newHash()
+      const rotated = { ...key, hint: 'gps_next…zzzz', previousValidUntil: T0 + 100 }
+      expect(await rotate(key, next, T0 + 100, 'gps_next…zzzz')).toEqual(rotated)
+      expect(await shared.store.findKey({ accountId: key.accountId, keyId: key.id })).toEqual(
+        rotated,
+      )
+      expect(await shared.store.pageKeys({ accountId: key.accountId, limit: 9 })).toEqual([rotated])
+      for (const reopened of [false, true]) {
+        if (reopened) await shared.reopen()
+        const grants = [await shared.store.findGrant(next), await shared.store.findGrant(hash)]
+        const rest = { accountSuspended: false, disabledDevices: new Set() }
+        expect(grants).toEqual([
+          { key: rotated, ...rest },
+          { key: rotated, secretValidUntil: T0 + 100, ...rest },
+        ])
+      }
+    },
+  )
 
   promise('a new secret immediately invalidates the secret before the previous one', async () => {
     const { key, hash } = await create()

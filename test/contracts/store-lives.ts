@@ -116,20 +116,23 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
     }
   })
 
-  promise('an erasure that never reached the log removes nothing, even after other erasures', async () => {
-    const story = await newStory([])
-    const { accountId } = story
-    for (const step of CHANGE) await story.takes(step)
-    const lost = deviceErased({ accountId, deviceId, erasedAt: T0 - 1 })
-    await shared.store.announceErasure(lost)
-    expect(await said(accountId)).toMatchObject({ name: NAME, shared: [NAME] })
-    for (const step of [...ERASURE, ...PROJECTOR]) await story.takes(step)
-    expect(await said(accountId)).toEqual(NOTHING)
-    for (const step of CHANGE) await story.takes(step)
-    // As if an abandoned call had still reached the log.
-    await shared.store.forgetErased(lost)
-    expect(await said(accountId)).toMatchObject({ name: NAME, shared: [NAME] })
-  })
+  promise(
+    'an erasure that never reached the log removes nothing, even after other erasures',
+    async () => {
+      const story = await newStory([])
+      const { accountId } = story
+      for (const step of CHANGE) await story.takes(step)
+      const lost = deviceErased({ accountId, deviceId, erasedAt: T0 - 1 })
+      await shared.store.announceErasure(lost)
+      expect(await said(accountId)).toMatchObject({ name: NAME, shared: [NAME] })
+      for (const step of [...ERASURE, ...PROJECTOR]) await story.takes(step)
+      expect(await said(accountId)).toEqual(NOTHING)
+      for (const step of CHANGE) await story.takes(step)
+      // As if an abandoned call had still reached the log.
+      await shared.store.forgetErased(lost)
+      expect(await said(accountId)).toMatchObject({ name: NAME, shared: [NAME] })
+    },
+  )
 
   alone('the life of a device outlasts every share, and is then removed', async ({ store }) => {
     const device = { accountId: 'acc-1', deviceId }

@@ -60,22 +60,19 @@ export function projectionContract({ promise, alone, shared, log }: StoreSuite):
     expect(foundThere?.latitude).toBe(-1)
   })
 
-  promise(
-    'a batch that failed halfway is complete after redelivery',
-    async ({ accountId }) => {
-      const batch = batchOf(
-        log.append(positionReported({ accountId })),
-        log.append(positionReported({ accountId })),
-      )
-      const fails = { ...batch, fold: brokenAfter(1) }
-      await expect(shared.store.project(fails)).rejects.toThrow('the fold broke')
-      await shared.reopen()
-      await shared.store.project(batch)
-      const { records, statuses } = await everything(accountId)
-      expect(records).toHaveLength(2)
-      expect(statuses).toMatchObject([{ reportCount: 2 }])
-    },
-  )
+  promise('a batch that failed halfway is complete after redelivery', async ({ accountId }) => {
+    const batch = batchOf(
+      log.append(positionReported({ accountId })),
+      log.append(positionReported({ accountId })),
+    )
+    const fails = { ...batch, fold: brokenAfter(1) }
+    await expect(shared.store.project(fails)).rejects.toThrow('the fold broke')
+    await shared.reopen()
+    await shared.store.project(batch)
+    const { records, statuses } = await everything(accountId)
+    expect(records).toHaveLength(2)
+    expect(statuses).toMatchObject([{ reportCount: 2 }])
+  })
 
   promise('the checkpoint is the end of the last batch, even after a restart', async () => {
     const partition = 7

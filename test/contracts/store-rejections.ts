@@ -82,56 +82,59 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
     },
   )
 
-  promise('refused reports can be filtered and counted by error and time, too', async ({ accountId }) => {
-    const events = Array.from({ length: 60 }, (_, n) => {
-      const deviceId = ['truck', undefined, 'tug'][n % 3]
-      return rejected({
-        accountId,
-        receivedAt: NOW - n * 1_000,
-        keyId: `key-${n % 2}`,
-        count: (n % 4) + 1,
-        error: n % 5 === 0 ? 'RATE_LIMITED' : 'INVALID_PARAMS',
-        ...(deviceId !== undefined && { deviceId }),
+  promise(
+    'refused reports can be filtered and counted by error and time, too',
+    async ({ accountId }) => {
+      const events = Array.from({ length: 60 }, (_, n) => {
+        const deviceId = ['truck', undefined, 'tug'][n % 3]
+        return rejected({
+          accountId,
+          receivedAt: NOW - n * 1_000,
+          keyId: `key-${n % 2}`,
+          count: (n % 4) + 1,
+          error: n % 5 === 0 ? 'RATE_LIMITED' : 'INVALID_PARAMS',
+          ...(deviceId !== undefined && { deviceId }),
+        })
       })
-    })
-    await shared.store.saveRejections(events)
-    const queries: Query[] = [
-      {},
-      { error: 'RATE_LIMITED' },
-      { error: 'FORBIDDEN' },
-      { from: NOW - 20_000, to: NOW - 9_500 },
-      { to: NOW - 50_000, keyId: 'key-1' },
-      { from: NOW - 30_000, error: 'RATE_LIMITED', deviceId: 'tug' },
-    ]
-    for (const query of queries) {
-      const { keyId, deviceId, error, from = 0, to = Infinity } = query
-      const wanted = events.filter(
-        (event) =>
-          (keyId === undefined || event.keyId === keyId) &&
-          (deviceId === undefined || event.deviceId === deviceId) &&
-          (error === undefined || event.error === error) &&
-          event.receivedAt >= from &&
-          event.receivedAt < to,
-      )
-      expect(await all(accountId, query)).toEqual(wanted)
-      const counted = await shared.store.countRejections({ accountId, ...query })
-      const sum = (some: readonly ReportRejected[]) =>
-        some.reduce((total, { count }) => total + count, 0)
-      expect(counted.total).toBe(sum(wanted))
-      for (const [name, counts] of [
-        ['error', counted.byError],
-        ['keyId', counted.byKey],
-        ['deviceId', counted.byDevice],
-      ] as const) {
-        const values = new Set(wanted.flatMap((event) => event[name] ?? []))
-        const expected = [...values].map((value) => [
-          value,
-          sum(wanted.filter((event) => event[name] === value)),
-        ])
-        expect(new Map(counts)).toEqual(new Map(expected as [string, number][]))
+      await shared.store.saveRejections(events)
+      const queries: Query[] = [
+        {},
+        { error: 'RATE_LIMITED' },
+        { error: 'FORBIDDEN' },
+        { from: NOW - 20_000, to: NOW - 9_500 },
+        { to: NOW - 50_000, keyId: 'key-1' },
+        { from: NOW - 30_000, error: 'RATE_LIMITED', deviceId: 'tug' },
+      ]
+      for (const query of queries) {
+        const { keyId, deviceId, error, from = 0, to = Infinity } = query
+        const wanted = events.filter(
+          (event) =>
+            (keyId === undefined || event.keyId === keyId) &&
+            (deviceId === undefined || event.deviceId === deviceId) &&
+            (error === undefined || event.error === error) &&
+            event.receivedAt >= from &&
+            event.receivedAt < to,
+        )
+        expect(await all(accountId, query)).toEqual(wanted)
+        const counted = await shared.store.countRejections({ accountId, ...query })
+        const sum = (some: readonly ReportRejected[]) =>
+          some.reduce((total, { count }) => total + count, 0)
+        expect(counted.total).toBe(sum(wanted))
+        for (const [name, counts] of [
+          ['error', counted.byError],
+          ['keyId', counted.byKey],
+          ['deviceId', counted.byDevice],
+        ] as const) {
+          const values = new Set(wanted.flatMap((event) => event[name] ?? []))
+          const expected = [...values].map((value) => [
+            value,
+            sum(wanted.filter((event) => event[name] === value)),
+          ])
+          expect(new Map(counts)).toEqual(new Map(expected as [string, number][]))
+        }
       }
-    }
-  })
+    },
+  )
 
   promise(
     'refused reports with an invalid device id are stored, and found under no other id',

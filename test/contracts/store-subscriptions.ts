@@ -143,13 +143,16 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('an erased device is removed from the lists of subscriptions', async ({ accountId, store }) => {
-    const given = newSubscription({ accountId, deviceIds: ['tug', 'ferry'] })
-    await store.createSubscription(given)
-    const erased = new Map([['tug', T0 + 10]])
-    await store.forgetInDefinitions({ accountId, erased, changedAt: T0 + 30 })
-    expect(await store.findSubscription(given)).toEqual({ ...given, deviceIds: ['ferry'] })
-  })
+  promise(
+    'an erased device is removed from the lists of subscriptions',
+    async ({ accountId, store }) => {
+      const given = newSubscription({ accountId, deviceIds: ['tug', 'ferry'] })
+      await store.createSubscription(given)
+      const erased = new Map([['tug', T0 + 10]])
+      await store.forgetInDefinitions({ accountId, erased, changedAt: T0 + 30 })
+      expect(await store.findSubscription(given)).toEqual({ ...given, deviceIds: ['ferry'] })
+    },
+  )
 
   promise(
     'deliveries are listed newest first, and removed with their subscription or after 7 days',

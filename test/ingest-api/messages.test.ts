@@ -162,20 +162,17 @@ test.each(FAULTS)('a faulty field is answered: %s', async (message, fields) => {
   expect(answer.body).toMatchObject({ code: 400, message })
 })
 
-test.each(REJECTED)(
-  'the rejection of an app’s request says: %s',
-  async (message, path, body) => {
-    const key = keys['usual'] ?? ''
-    const answer = await ingest.request(path.replace('KEY', key), {
-      method: 'POST',
-      body,
-      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
-    })
-    expect(answer.status).toBe(200)
-    const rejections = await ingest.rejected(1)
-    expect(rejections.map((one) => one.message)).toContain(message)
-  },
-)
+test.each(REJECTED)('the rejection of an app’s request says: %s', async (message, path, body) => {
+  const key = keys['usual'] ?? ''
+  const answer = await ingest.request(path.replace('KEY', key), {
+    method: 'POST',
+    body,
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
+  })
+  expect(answer.status).toBe(200)
+  const rejections = await ingest.rejected(1)
+  expect(rejections.map((one) => one.message)).toContain(message)
+})
 
 test('after too many requests without a valid key the message says when to retry', async () => {
   const limited = await startIngest({ rateLimits: { auth: { points: 1, seconds: 60 } } })

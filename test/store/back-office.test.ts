@@ -14,12 +14,15 @@ test.each([
   [{ expiresAt: T0, previousValidUntil: T0 + 1 }, 'expired'],
   [{ revokedAt: T0 + 5, previousValidUntil: T0 + 1 }, 'revoked'],
   [{ revokedAt: T0 - 5, expiresAt: T0 - 9 }, 'revoked'],
-] as const)('a key with %j is %s, and its secret works only while active or rotating', (fields, status) => {
-  const changed = { ...key, ...fields }
-  expect(keyStatus(changed, T0)).toBe(status)
-  const grant = { key: changed, accountSuspended: false, disabledDevices: new Set<string>() }
-  expect(isInForce(grant, T0)).toBe(status === 'active' || status === 'rotating')
-})
+] as const)(
+  'a key with %j is %s, and its secret works only while active or rotating',
+  (fields, status) => {
+    const changed = { ...key, ...fields }
+    expect(keyStatus(changed, T0)).toBe(status)
+    const grant = { key: changed, accountSuspended: false, disabledDevices: new Set<string>() }
+    expect(isInForce(grant, T0)).toBe(status === 'active' || status === 'rotating')
+  },
+)
 
 test('a secret whose grace time is over is not valid', () => {
   const grant = { key, accountSuspended: false, disabledDevices: new Set<string>() }

@@ -207,7 +207,8 @@ const TRIP_OR_STOP: JsonSchema = objectOf(
   },
   {
     title: 'TripOrStop',
-    description: 'A stop has a `position`, its centre, and its `place`; a trip has all other fields',
+    description:
+      'A stop has a `position`, its centre, and its `place`; a trip has all other fields',
     optional: [...Object.keys(OF_TRIPS), 'position', 'place'],
   },
 )

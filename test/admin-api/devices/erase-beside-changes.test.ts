@@ -174,18 +174,21 @@ test.each(Object.entries(CHANGES))(
   },
 )
 
-test.each(Object.entries(CHANGES))('%s concurrent with an erasure does not outlive it', async (_, one) => {
-  mostTurns = 10
-  for (let round = 0; round < 10; round += 1) {
-    const devices = Array.from({ length: AT_ONCE / 2 }, (_, n) => `van-${round}-${n}`)
-    await report(...devices)
-    const calls = devices.flatMap((deviceId) => [one.change(deviceId), erase(deviceId)])
-    const answers = await Promise.all(calls)
-    expect(answers.filter(({ status }) => status === 202)).toHaveLength(devices.length)
-    await report(...devices)
-    await expectNothingSaid(...devices)
-  }
-})
+test.each(Object.entries(CHANGES))(
+  '%s concurrent with an erasure does not outlive it',
+  async (_, one) => {
+    mostTurns = 10
+    for (let round = 0; round < 10; round += 1) {
+      const devices = Array.from({ length: AT_ONCE / 2 }, (_, n) => `van-${round}-${n}`)
+      await report(...devices)
+      const calls = devices.flatMap((deviceId) => [one.change(deviceId), erase(deviceId)])
+      const answers = await Promise.all(calls)
+      expect(answers.filter(({ status }) => status === 202)).toHaveLength(devices.length)
+      await report(...devices)
+      await expectNothingSaid(...devices)
+    }
+  },
+)
 
 test('a hidden device cannot be changed', async () => {
   await report('van')

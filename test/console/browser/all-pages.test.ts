@@ -60,27 +60,24 @@ describeConsole('every page', () => {
     expect(layers).toEqual(['tokens', 'base', 'controls', 'parts', 'pages'])
   })
 
-  test.each(['light', 'dark'] as const)(
-    'every page is accessible: %s',
-    async (theme) => {
-      await suite.report({
-        deviceId: 'van-1',
-        latitude: 48.2,
-        longitude: 16.4,
-        speed: 10,
-        altitude: 3,
-      })
-      const context = await suite.open({ colorScheme: theme })
-      const page = await context.newPage()
-      await page.goto(suite.url)
-      const found: string[] = (await seriousFaults(page)).map((fault) => `sign in, ${fault}`)
-      await suite.fillSignIn(page)
-      await visit(page, async (where) => {
-        found.push(...(await seriousFaults(page)).map((fault) => `${where}, ${fault}`))
-      })
-      expect(found).toEqual([])
-    },
-  )
+  test.each(['light', 'dark'] as const)('every page is accessible: %s', async (theme) => {
+    await suite.report({
+      deviceId: 'van-1',
+      latitude: 48.2,
+      longitude: 16.4,
+      speed: 10,
+      altitude: 3,
+    })
+    const context = await suite.open({ colorScheme: theme })
+    const page = await context.newPage()
+    await page.goto(suite.url)
+    const found: string[] = (await seriousFaults(page)).map((fault) => `sign in, ${fault}`)
+    await suite.fillSignIn(page)
+    await visit(page, async (where) => {
+      found.push(...(await seriousFaults(page)).map((fault) => `${where}, ${fault}`))
+    })
+    expect(found).toEqual([])
+  })
 
   test('every page has the names that external tests rely on', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })

@@ -144,14 +144,11 @@ describeConsole('events on the page of a device', () => {
   test.each([
     ['light', 1_400],
     ['dark', 390],
-  ] as const)(
-    'it is accessible, %s at %d px',
-    async (colorScheme, width) => {
-      await visit('van-5')
-      const page = await open('van-5', { colorScheme, viewport: { width, height: 900 } })
-      await events(page).first().waitFor()
-      expect(await accessFaults(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    },
-  )
+  ] as const)('it is accessible, %s at %d px', async (colorScheme, width) => {
+    await visit('van-5')
+    const page = await open('van-5', { colorScheme, viewport: { width, height: 900 } })
+    await events(page).first().waitFor()
+    expect(await accessFaults(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+  })
 })

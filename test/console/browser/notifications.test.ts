@@ -421,41 +421,38 @@ describeConsole('the notifications page', () => {
     ['dark', 390],
     ['light', 1_024],
     ['dark', 1_400],
-  ] as const)(
-    'it is accessible and fits: %s at %d px',
-    async (colorScheme, width) => {
-      const made = [
-        await subscribed('W'.repeat(64), '500/wide'),
-        await subscribed('Refused', '422/wide'),
-      ]
-      await happen()
-      await eventually(async () => (await stored('W'.repeat(64)))?.state === 'failing')
-      const page = await suite.signedIn('/notifications', {
-        colorScheme,
-        viewport: { width, height: 800 },
-      })
-      const isInOrder = async () => {
-        expect(await accessFaults(page)).toEqual([])
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-      }
-      await banner(page).waitFor()
-      await row(page, 'W'.repeat(64)).first().waitFor()
+  ] as const)('it is accessible and fits: %s at %d px', async (colorScheme, width) => {
+    const made = [
+      await subscribed('W'.repeat(64), '500/wide'),
+      await subscribed('Refused', '422/wide'),
+    ]
+    await happen()
+    await eventually(async () => (await stored('W'.repeat(64)))?.state === 'failing')
+    const page = await suite.signedIn('/notifications', {
+      colorScheme,
+      viewport: { width, height: 800 },
+    })
+    const isInOrder = async () => {
+      expect(await accessFaults(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    }
+    await banner(page).waitFor()
+    await row(page, 'W'.repeat(64)).first().waitFor()
+    await isInOrder()
+    await page.getByRole('button', { name: 'New notification' }).click()
+    for (const about of ['One of these rules is raised …', 'One of these events happens …']) {
+      await form(page).getByLabel('When').selectOption(about)
+    }
+    await form(page).getByLabel('Tell').selectOption('A program, by webhook')
+    for (const fold of await form(page).locator('summary').all()) await fold.click()
+    await isInOrder()
+    for (const { id } of made) {
+      await page.goto(`${suite.url}/notifications/${id}`)
+      await row(page, 'reported for the first time').first().waitFor()
       await isInOrder()
-      await page.getByRole('button', { name: 'New notification' }).click()
-      for (const about of ['One of these rules is raised …', 'One of these events happens …']) {
-        await form(page).getByLabel('When').selectOption(about)
-      }
-      await form(page).getByLabel('Tell').selectOption('A program, by webhook')
-      for (const fold of await form(page).locator('summary').all()) await fold.click()
-      await isInOrder()
-      for (const { id } of made) {
-        await page.goto(`${suite.url}/notifications/${id}`)
-        await row(page, 'reported for the first time').first().waitFor()
-        await isInOrder()
-      }
-      await deleted(...made.map(({ id }) => id))
-    },
-  )
+    }
+    await deleted(...made.map(({ id }) => id))
+  })
 })
 
 /** Reports of one device, a second apart. */

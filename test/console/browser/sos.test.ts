@@ -186,20 +186,17 @@ describeConsole('an SOS', () => {
     ['dark', 390],
     ['light', 1_024],
     ['dark', 1_400],
-  ] as const)(
-    'it is accessible, %s at %d px',
-    async (colorScheme, width) => {
-      // A device that repeats its SOS within 5 minutes creates no other fact.
-      await callForHelp(`${'W'.repeat(52)}-${colorScheme}-${width}`)
-      const viewport = { width, height: 800 }
-      const page = await suite.signedIn('/', { colorScheme, viewport })
-      await banner(page).waitFor()
-      expect(await accessFaults(page)).toEqual([])
-      const [high, frame] = await page.evaluate<number[]>(
-        `['.frame', 'html'].map((one) => document.querySelector(one).scrollHeight)`,
-      )
-      expect([high, frame]).toEqual([800, 800])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    },
-  )
+  ] as const)('it is accessible, %s at %d px', async (colorScheme, width) => {
+    // A device that repeats its SOS within 5 minutes creates no other fact.
+    await callForHelp(`${'W'.repeat(52)}-${colorScheme}-${width}`)
+    const viewport = { width, height: 800 }
+    const page = await suite.signedIn('/', { colorScheme, viewport })
+    await banner(page).waitFor()
+    expect(await accessFaults(page)).toEqual([])
+    const [high, frame] = await page.evaluate<number[]>(
+      `['.frame', 'html'].map((one) => document.querySelector(one).scrollHeight)`,
+    )
+    expect([high, frame]).toEqual([800, 800])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+  })
 })

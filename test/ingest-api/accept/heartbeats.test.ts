@@ -168,23 +168,20 @@ describe('heartbeats', () => {
     ['', 'INVALID_PARAMS', false],
     ['van-\u0000', 'INVALID_PARAMS', false],
     [`van-${'1'.repeat(125)}`, 'INVALID_PARAMS', false],
-  ])(
-    'a heartbeat of %j is refused like a position: %s',
-    async (deviceId, error, retriable) => {
-      const chunks = [Buffer.from('{"_type":"lwt"}')]
-      const position = { json: { deviceId, latitude: 1, longitude: 2 } }
-      const told = await outcomes({ seen: deviceId, chunks }, van(1), position)
-      const [refused, , ofPosition] = told
-      expect(refused).toEqual(ofPosition)
-      expect(refused).toMatchObject({ kind: 'refused', error, retriable })
-      expect(appends.flat()).toHaveLength(1)
-      expect(offered).toHaveLength(2)
-      expect(rejectedContentOf(offered[0]!.received)).toMatchObject({ body: '{"_type":"lwt"}' })
-      expect(rejectedContentOf(offered[0]!.received).deviceId).toBe(
-        rejectedContentOf(offered[1]!.received).deviceId,
-      )
-    },
-  )
+  ])('a heartbeat of %j is refused like a position: %s', async (deviceId, error, retriable) => {
+    const chunks = [Buffer.from('{"_type":"lwt"}')]
+    const position = { json: { deviceId, latitude: 1, longitude: 2 } }
+    const told = await outcomes({ seen: deviceId, chunks }, van(1), position)
+    const [refused, , ofPosition] = told
+    expect(refused).toEqual(ofPosition)
+    expect(refused).toMatchObject({ kind: 'refused', error, retriable })
+    expect(appends.flat()).toHaveLength(1)
+    expect(offered).toHaveLength(2)
+    expect(rejectedContentOf(offered[0]!.received)).toMatchObject({ body: '{"_type":"lwt"}' })
+    expect(rejectedContentOf(offered[0]!.received).deviceId).toBe(
+      rejectedContentOf(offered[1]!.received).deviceId,
+    )
+  })
 
   test('a heartbeat that the log refused does not count as seen', async () => {
     write = async () => {

@@ -26,15 +26,18 @@ test('reports received before a geofence was created, but judged after a crash, 
 test.each([
   ['its first position', [at(0)]],
   ['a later one', [at(0, { north: 500 }), at(100)]],
-])('a device that was inside when a geofence was created, by %s, is in it without a fact', (_, by) => {
-  const device = new JudgedDevice(known)
-  expect(device.judge(...by)).toEqual([])
-  expect(device.inside).toEqual([depot.id])
-  expect(device.judge(at(MADE + 60))).toEqual([])
-  expect(device.decide(at(MADE + 120, { north: 500 }))).toMatchObject([
-    { type: 'geofence.left', enteredAt: null, seconds: null },
-  ])
-})
+])(
+  'a device that was inside when a geofence was created, by %s, is in it without a fact',
+  (_, by) => {
+    const device = new JudgedDevice(known)
+    expect(device.judge(...by)).toEqual([])
+    expect(device.inside).toEqual([depot.id])
+    expect(device.judge(at(MADE + 60))).toEqual([])
+    expect(device.decide(at(MADE + 120, { north: 500 }))).toMatchObject([
+      { type: 'geofence.left', enteredAt: null, seconds: null },
+    ])
+  },
+)
 
 test('reports received before a change neither end nor start a visit to the changed geofence', () => {
   const device = new JudgedDevice(

@@ -87,18 +87,21 @@ test.each([
   ['400', 'has a malformed header', 'GET / HTTP/1.1\r\nHo st: a\r\n', ''],
   ['431', 'has a URL that is too long', LONG_URL, ''],
   ['431', 'has a header that is too large', LONG_HEADER, ''],
-])('a page of a listed origin may read the %s to a request that %s', async (status, _, head, body) => {
-  const { received, closed } = rawConnection(listed.url, `${head}Origin: ${PAGE}\r\n\r\n${body}`)
-  await closed
-  expect(received()).toContain(`HTTP/1.1 ${status} `)
-  expect(received()).toContain(`Access-Control-Allow-Origin: ${PAGE}\r\n`)
-  expect(received()).toContain('Access-Control-Expose-Headers: RateLimit,')
-  expect(received()).toContain('Vary: Origin\r\n')
-  const other = rawConnection(listed.url, `${head}Origin: https://a.example\r\n\r\n${body}`)
-  await other.closed
-  expect(other.received()).toContain(`HTTP/1.1 ${status} `)
-  expect(other.received()).not.toContain('Access-Control')
-})
+])(
+  'a page of a listed origin may read the %s to a request that %s',
+  async (status, _, head, body) => {
+    const { received, closed } = rawConnection(listed.url, `${head}Origin: ${PAGE}\r\n\r\n${body}`)
+    await closed
+    expect(received()).toContain(`HTTP/1.1 ${status} `)
+    expect(received()).toContain(`Access-Control-Allow-Origin: ${PAGE}\r\n`)
+    expect(received()).toContain('Access-Control-Expose-Headers: RateLimit,')
+    expect(received()).toContain('Vary: Origin\r\n')
+    const other = rawConnection(listed.url, `${head}Origin: https://a.example\r\n\r\n${body}`)
+    await other.closed
+    expect(other.received()).toContain(`HTTP/1.1 ${status} `)
+    expect(other.received()).not.toContain('Access-Control')
+  },
+)
 
 test.each([
   ['a listed one, if no other is listed', () => listed, PAGE],

@@ -58,13 +58,10 @@ test.each([
     '2011-12-29T12:00Z',
     ['2011-12-29T10:00', '2011-12-30T10:00', '2011-12-31T10:00'],
   ],
-])(
-  'in %s, two days from %s start at local midnights',
-  (timeZone, from, expected) => {
-    const to = new Date(Date.parse(from) + 30 * 3_600_000).toISOString()
-    expect(steps('day', timeZone, from, to)).toEqual(expected)
-  },
-)
+])('in %s, two days from %s start at local midnights', (timeZone, from, expected) => {
+  const to = new Date(Date.parse(from) + 30 * 3_600_000).toISOString()
+  expect(steps('day', timeZone, from, to)).toEqual(expected)
+})
 
 test('the days of a time zone before 1970 are supported', () => {
   expect(steps('day', 'UTC', '1969-12-31T12:00Z', '1970-01-01T12:00Z')).toEqual([

@@ -282,7 +282,7 @@ describe('Traccar', () => {
 })
 
 describe('GPX', () => {
-  test("each track from PhoneTrack is a device", async () => {
+  test('each track from PhoneTrack is a device', async () => {
     const { found } = await readHistory(history('phonetrack.gpx'))
     expect(asReports(found)).toMatchObject([
       {
