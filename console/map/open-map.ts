@@ -55,7 +55,6 @@ export function openMap(
     }),
   })
   const closing = new AbortController()
-  map.on('change:size', () => refits.get(map)?.())
   const restyle = effect(() => {
     // Without the base map everything would look like sea.
     const isSea = worldState.value === 'shown' && !isWorldHidden.value
@@ -106,13 +105,7 @@ async function addWorld(map: OlMap, closing: AbortSignal, areNamesAbove: boolean
   closing.addEventListener('abort', hiding)
 }
 
-/** By map: fits it again to what it was fitted to last. */
-const refits = new WeakMap<OlMap, () => void>()
-
-/**
- * Moves the view so that it contains all the points, across 180° where that is shorter; again when the map
- * becomes higher or lower, until somebody moves the view.
- */
+/** Moves the view so that it contains all the points, across 180° where that is shorter. */
 export function fitPoints(
   map: OlMap,
   points: Iterable<MapPoint>,
@@ -120,7 +113,7 @@ export function fitPoints(
     animated = isAnimated(),
     // A single point means nothing without the towns around it.
     aloneZoom = 10,
-    padding,
+    padding = paddingOf(map),
   }: { animated?: boolean; aloneZoom?: number; padding?: number[] } = {},
 ): void {
   const box = boundsOf(points)
@@ -128,29 +121,12 @@ export function fitPoints(
   const [west, south] = toMap({ x: box.west, y: box.south })
   const [east, north] = toMap({ x: box.east, y: box.north })
   const isOnePlace = box.west === box.east && box.north === box.south
-  const view = map.getView()
-  const placeOf = () => JSON.stringify([view.getCenter(), view.getResolution()])
-  /** Where the last run left the view; undefined while it moves there. */
-  let left: string | undefined
-  let runs = 0
-  function fit(duration: number) {
-    const run = (runs += 1)
-    left = undefined
-    view.cancelAnimations()
-    view.fit([west, south, east, north], {
-      // The view learns of a new size later.
-      size: map.getSize(),
-      padding: padding ?? paddingOf(map),
-      maxZoom: isOnePlace ? aloneZoom : 16,
-      duration,
-      callback: (isDone) => {
-        if (run === runs) left = isDone ? placeOf() : ''
-      },
-    })
-  }
-  fit(animated ? 250 : 0)
-  refits.set(map, () => {
-    if (left === undefined || left === placeOf()) fit(0)
+  map.getView().fit([west, south, east, north], {
+    // The view learns of a new size later.
+    size: map.getSize(),
+    padding,
+    maxZoom: isOnePlace ? aloneZoom : 16,
+    duration: animated ? 250 : 0,
   })
 }
 

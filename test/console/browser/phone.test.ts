@@ -168,9 +168,9 @@ describeConsole('the console on a phone', () => {
     await suite.report({ deviceId: 'south', latitude: 46, longitude: 16 })
     const page = await suite.signedIn('/', { ...PHONE, colorScheme: 'light' })
     for (const name of ['north', 'south']) await deviceRow(page, name).waitFor()
-    await page.getByRole('button', { name: 'Fit all' }).click()
-    await suite.pause(500)
     await page.evaluate(`document.querySelector('.banners').style.paddingBlockStart = '120px'`)
+    await suite.pause(500)
+    await page.getByRole('button', { name: 'Fit all' }).click()
     await eventually(async () => {
       const [highest = NaN, lowest = NaN] = await page.evaluate<number[]>(DOTS)
       const buttons = await boxOf(page.getByRole('button', { name: 'Fit all' }))
