@@ -60,7 +60,7 @@ describeConsole('streets on the map', () => {
     await standIn(page)
     await card(page).getByRole('button', { name: 'Show streets' }).click()
     await page.getByText('© OpenStreetMap contributors').waitFor()
-    await flown(page, '100 m')
+    await flown(page, '200 m')
     await page.reload()
     await page.getByText('© OpenStreetMap contributors').waitFor()
     expect(await card(page).count()).toBe(0)
