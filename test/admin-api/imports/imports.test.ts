@@ -11,10 +11,10 @@ afterEach(() => void jest.useRealTimers())
 let harness: AdminHarness
 
 /** Both APIs, with the same keys. */
-async function startBoth(): Promise<IngestHarness> {
-  const ingest: IngestHarness = await startIngest({
-    wrapKeys: () => ({ findGrant: (hash) => harness.store.findGrant(hash) }),
-  })
+async function startBoth(
+  findGrant = (hash: Uint8Array) => harness.store.findGrant(hash),
+): Promise<IngestHarness> {
+  const ingest: IngestHarness = await startIngest({ wrapKeys: () => ({ findGrant }) })
   closeAfterwards(() => ingest.close())
   harness = await startAdmin({
     operator: { role: 'dispatcher' },
@@ -118,6 +118,15 @@ test('an ingest API that does not answer is a 503, and the import can be continu
   expect(answer.status).toBe(503)
   expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
   expect((await keyOf(id))?.revokedAt).toBeUndefined()
+})
+
+test('an ingest API that does not know the key of an import yet is a 503', async () => {
+  await startBoth(() => Promise.resolve(undefined))
+  const headers = await harness.createSession()
+  expect(await send(await begin(headers), headers, [report(1)])).toMatchObject({
+    status: 503,
+    body: { message: 'the ingest API has refused the import, please try again' },
+  })
 })
 
 test('an account has at most 20 imports in progress; starting another ends one unused for five minutes', async () => {
