@@ -68,21 +68,23 @@ export function Deliveries({
         </p>
       )}
       {items !== undefined && items.length > 0 && (
-        <Table
-          caption="Deliveries"
-          rows={items}
-          keyOf={({ number }) => String(number)}
-          columns={[
-            { title: 'Time', cell: ({ at }) => <TimeCell at={at} /> },
-            { title: 'What', isProse: true, cell: (one) => <What of={one} id={id} /> },
-            { title: 'Answer', isProse: true, cell: (one) => <ReceiverAnswer of={one} /> },
-            {
-              title: 'Action',
-              cell: ({ ids }) =>
-                !ids[0]?.startsWith('test_') && <SendAgain id={id} ids={ids} onSent={onChange} />,
-            },
-          ]}
-        />
+        <div class="deliveries">
+          <Table
+            caption="Deliveries"
+            rows={items}
+            keyOf={({ number }) => String(number)}
+            columns={[
+              { title: 'Time', cell: ({ at }) => <TimeCell at={at} /> },
+              { title: 'What', isProse: true, cell: (one) => <What of={one} id={id} /> },
+              { title: 'Answer', isProse: true, cell: (one) => <ReceiverAnswer of={one} /> },
+              {
+                title: 'Action',
+                cell: ({ ids }) =>
+                  !ids[0]?.startsWith('test_') && <SendAgain id={id} ids={ids} onSent={onChange} />,
+              },
+            ]}
+          />
+        </div>
       )}
       {more !== undefined && (
         <p class="more">
