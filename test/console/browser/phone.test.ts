@@ -163,7 +163,7 @@ describeConsole('the console on a phone', () => {
     expect(await page.getByRole('group', { name: 'Show only' }).isVisible()).toBe(false)
   })
 
-  test('a banner that makes the map lower hides no device below its edge, its buttons or its credits', async () => {
+  test('in a map that a banner makes lower, Fit all hides no device below the edge, buttons or credits', async () => {
     await suite.report({ deviceId: 'north', latitude: 49, longitude: 16 })
     await suite.report({ deviceId: 'south', latitude: 46, longitude: 16 })
     const page = await suite.signedIn('/', { ...PHONE, colorScheme: 'light' })
