@@ -63,7 +63,7 @@ import { subscriptionActionRoutes } from './subscriptions/subscription-actions.t
 import { subscriptionRoutes } from './subscriptions/subscriptions.ts'
 import { systemHistoryRoute } from './system-history.ts'
 import { systemRoutes, type DataDirectory, type Mode } from './system.ts'
-import { limitedLookUps } from './http/known-secrets.ts'
+import { limitLookUps } from './http/known-secrets.ts'
 import { lateEntries } from './http/record-action.ts'
 import { shareCallers } from './http/share-callers.ts'
 import { callerLimits } from './http/caller-limits.ts'
@@ -211,7 +211,7 @@ export function createAdminApp({
   const basePath = basePathOf(consolePublicUrl)
   documentRoutes(router, adminDocument(routes, { prefix: PREFIX }), { basePath })
   const limits = callerLimits({ calls: callLimit })
-  const lookUp = limitedLookUps({ limit: authLimit, lacking: 'API key' })
+  const lookUp = limitLookUps({ limit: authLimit, lacking: 'API key' })
   const identifyShare = shareCallers({ store, clock, limit: authLimit })
   const steps = {
     store,

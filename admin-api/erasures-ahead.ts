@@ -1,8 +1,8 @@
 import type { ReadableLog } from '../event-log/event-log.ts'
-import { endOf, furthest, hasReached } from '../event-log/offsets.ts'
+import { endOf, higherOffsets, hasReached } from '../event-log/offsets.ts'
 import { endOfTurn } from '../runtime/end-of-turn.ts'
 import type { Logger } from '../runtime/process/logger.ts'
-import { untilSucceeded } from '../runtime/process/repeat.ts'
+import { repeatUntilSuccess } from '../runtime/process/repeat.ts'
 import type { Offsets } from '../schemas/devices/read-models.ts'
 import type { ErasureEntry } from '../schemas/events/log-entry.ts'
 import type { Generations } from '../store/generations.ts'
@@ -64,7 +64,7 @@ export function hideErasedAhead({
 
   const failure = 'could not read erasures from the log; retrying'
   return {
-    done: untilSucceeded(hide, { logger, signal, failure }),
+    done: repeatUntilSuccess(hide, { logger, signal, failure }),
     async check() {
       if (state !== 'done') return
       const now = await progress()
@@ -72,7 +72,7 @@ export function hideErasedAhead({
       seen = now
       if (!wentBack(before, now)) return
       logger.warn({ before, now }, 'the store went back in time: restored from a backup')
-      await untilSucceeded(hide, { logger, signal, failure })
+      await repeatUntilSuccess(hide, { logger, signal, failure })
     },
     isReading: () =>
       state === 'reading' || (state === 'asking' && performance.now() - askedAt < LONGEST_ASKED_MS),
@@ -96,7 +96,7 @@ async function* erasuresAfter(
   const end = endOf(extent)
   // Entries no longer in the log are skipped.
   const begin = Object.fromEntries(extent.map(({ partition, first }) => [partition, first - 1]))
-  let place: Offsets = furthest(begin, after)
+  let place: Offsets = higherOffsets(begin, after)
   if (hasReached(place, end)) return
   const ending = new AbortController()
   try {
@@ -104,7 +104,7 @@ async function* erasuresAfter(
     for await (const item of eventLog.tail({ after: place, signal: ended })) {
       if (item.kind === 'gap') continue
       for (const entry of item.entries) if (entry.kind === 'erasure') yield entry
-      place = furthest(place, { [item.partition]: item.lastOffset })
+      place = higherOffsets(place, { [item.partition]: item.lastOffset })
       if (hasReached(place, end)) return
       await endOfTurn()
     }

@@ -1,5 +1,5 @@
 import { systemClock as clock } from '../runtime/clock.ts'
-import { onceAvailable } from '../runtime/process/repeat.ts'
+import { repeatUntilAvailable } from '../runtime/process/repeat.ts'
 import { unavailable } from '../runtime/errors.ts'
 import { serveHttp } from '../runtime/http/http-server.ts'
 import type { SealedSecrets } from '../runtime/process/sealed-secrets.ts'
@@ -7,7 +7,7 @@ import type { Program } from '../runtime/process/program.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/process/instance.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
-import { builtConsole } from './console-page/built-console.ts'
+import { findBuiltConsole } from './console-page/built-console.ts'
 import { warnOfMaps } from './console-page/check-maps.ts'
 import type { FactLog } from '../event-log/fact-log.ts'
 import { createAdminApp, type AdminLog } from './app.ts'
@@ -88,7 +88,7 @@ export async function startAdminApi(
       trustProxy,
       ready,
       mayRead,
-      console: builtConsole(config),
+      console: findBuiltConsole(config),
       ingest: ingestAddresses(config, ownIngest),
       maps: config.maps,
       consolePublicUrl: config.consolePublicUrl,
@@ -117,7 +117,7 @@ export async function startAdminApi(
   // A database may start after this process; a full disk of its own ends the process.
   const generated = await (mode === 'embedded'
     ? ensured()
-    : onceAvailable(ensured, {
+    : repeatUntilAvailable(ensured, {
         logger,
         signal: stopping,
         failure: 'could not create the first operator; retrying',

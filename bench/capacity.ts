@@ -1,6 +1,6 @@
 import { UsageError } from '../runtime/process/command-line.ts'
 import { valueIn, type Result } from './part.ts'
-import { aligned, threeDigits } from './table.ts'
+import { alignColumns, threeDigits } from './table.ts'
 
 /** Bytes of one event in the topic, and of its document in MongoDB. */
 export type Bytes = { readonly event: number; readonly document: number }
@@ -102,7 +102,7 @@ export function capacity(
   return `A report costs ${threeDigits(embedded)} µs of CPU embedded; on Kafka ${threeDigits(ingest)} µs in the
 ingest API and ${threeDigits(projector)} µs in the projector; ${threeDigits(bytes.event)} bytes in the log, ${threeDigits(bytes.document)} in MongoDB.
 
-${aligned(lines.map(([name, value]) => [name, '', ...fleets.map((one) => shown(value(one / intervalSeconds)))]))}
+${alignColumns(lines.map(([name, value]) => [name, '', ...fleets.map((one) => shown(value(one / intervalSeconds)))]))}
 
 One process ends at ${threeDigits(most)} reports/s, which are ${threeDigits(Math.floor(most * intervalSeconds))} devices and ${perDay(EMBEDDED_BYTES)(most)} a day.
 A key may send ${threeDigits(REPORTS_A_KEY)} reports/s unless RATE_LIMIT_KEY or its own rateLimit says otherwise.

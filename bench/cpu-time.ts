@@ -12,7 +12,7 @@ export function cpuSeconds(pid: number): number {
 }
 
 /** Measures the CPU time of this process from now on, in microseconds. */
-export function ownCpuMicros(): () => number {
+export function measureCpuMicros(): () => number {
   const before = process.cpuUsage()
   return () => {
     const { user, system } = process.cpuUsage(before)
@@ -30,7 +30,7 @@ export function residentMegabytes(pid: number): number {
  * Measures which share of this machine's processors is taken by other machines on the same hardware
  * from now on, from 0 to 1; always 0 on dedicated hardware.
  */
-export function stolenShare(): () => number {
+export function measureStolenShare(): () => number {
   const before = cpuTicks()
   return () => {
     const now = cpuTicks()

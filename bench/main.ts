@@ -17,7 +17,7 @@ import { eventOf, idOf } from './events.ts'
 import { carryOut, progress } from './fork.ts'
 import { HELP, parseOptions, type Options, type PartName } from './options.ts'
 import type { Adapters, Order } from './order.ts'
-import { measured, readResult, withMeasured, writeResult } from './part.ts'
+import { measurePart, readResult, replaceMeasured, writeResult } from './part.ts'
 import type { MeasuredPart, Part } from './part.ts'
 import { measurePlaces, namePlaces } from './places.ts'
 import { measureProjector, projectInRounds } from './projector/measure.ts'
@@ -90,7 +90,7 @@ async function bench(options: Options): Promise<number> {
     return 0
   }
   const now = await measureParts(options)
-  const result = options.isKept ? withMeasured(readResult(file), now) : now
+  const result = options.isKept ? replaceMeasured(readResult(file), now) : now
   if (options.isKept) writeResult(file, result)
   process.stdout.write(tables(result))
   if (options.isKept) progress(`written to ${file}`)
@@ -108,7 +108,7 @@ async function measureParts(options: Options): Promise<MeasuredPart[]> {
   try {
     for (const [parts, measure] of TABLES) {
       if (!parts.some((part) => options.parts.has(part))) continue
-      done.push(measured(await measure({ ...options, adapters, servers }), options.rounds))
+      done.push(measurePart(await measure({ ...options, adapters, servers }), options.rounds))
     }
     return done
   } finally {

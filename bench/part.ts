@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { cpus, loadavg, totalmem } from 'node:os'
-import { stolenShare } from './cpu-time.ts'
+import { measureStolenShare } from './cpu-time.ts'
 
 /** A row of a table, columns by name. Its texts identify the row, its numbers are measured. */
 export type Row = Readonly<Record<string, string | number>>
@@ -26,14 +26,14 @@ export type MeasuredPart = Part & {
 export type Result = readonly MeasuredPart[]
 
 /** Counts from the start of this process. */
-const stolenHere = stolenShare()
+const stolenHere = measureStolenShare()
 
-export function measured(part: Part, rounds: number): MeasuredPart {
+export function measurePart(part: Part, rounds: number): MeasuredPart {
   return { at: new Date().toISOString(), machine: machine(), rounds, ...part }
 }
 
 /** The earlier result, with the rows that were measured again replaced. */
-export function withMeasured(earlier: Result, now: readonly MeasuredPart[]): Result {
+export function replaceMeasured(earlier: Result, now: readonly MeasuredPart[]): Result {
   const titles = new Set([...earlier, ...now].map(({ title }) => title))
   return [...titles].flatMap((title) => {
     const [before, after] = [earlier, now].map((one) => one.find((part) => part.title === title))

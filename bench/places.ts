@@ -1,5 +1,5 @@
 import { gazetteer } from '../admin-api/places/gazetteer.ts'
-import { ownCpuMicros } from './cpu-time.ts'
+import { measureCpuMicros } from './cpu-time.ts'
 import { progress, runJob } from './fork.ts'
 import { median } from './statistics.ts'
 import type { Part, Row } from './part.ts'
@@ -16,7 +16,7 @@ export async function measurePlaces(): Promise<Part> {
 /** Finds place names all over Central Europe, where towns are dense. */
 export async function namePlaces(): Promise<Row> {
   const before = process.memoryUsage.rss()
-  const reading = ownCpuMicros()
+  const reading = measureCpuMicros()
   const towns = await gazetteer()
   const readMicros = reading()
   const places = Array.from({ length: PLACES }, (_, n) => ({
@@ -24,7 +24,7 @@ export async function namePlaces(): Promise<Row> {
     longitude: 6 + (((n * 104_729) % 10_009) / 10_009) * 12,
   }))
   const rounds = Array.from({ length: ROUNDS }, () => {
-    const naming = ownCpuMicros()
+    const naming = measureCpuMicros()
     for (const place of places) towns.nearest(place)
     return naming() / 1_000
   })

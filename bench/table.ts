@@ -15,7 +15,7 @@ function heading({ title, at, machine, rounds, faults }: Omit<MeasuredPart, 'row
 
 function rowTable({ rows }: MeasuredPart): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  return aligned([
+  return alignColumns([
     columns,
     ...rows.map((row) =>
       columns.map((column) => {
@@ -28,7 +28,7 @@ function rowTable({ rows }: MeasuredPart): string {
 
 /** Figures beside their bounds. */
 function figureTable(figures: readonly Figure[]): string {
-  return aligned([
+  return alignColumns([
     ['', 'value', 'must', 'wanted', ''],
     ...figures.map(({ name, value, unit, must, wanted, verdict }) => [
       name,
@@ -48,7 +48,7 @@ export function threeDigits(value: number): string {
 }
 
 /** Aligns columns: the first two to the left, the others to the right. */
-export function aligned(lines: readonly (readonly string[])[]): string {
+export function alignColumns(lines: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const line of lines) {
     line.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)))

@@ -1,7 +1,7 @@
 import { outcomeIn } from './answer.ts'
 import { post, type Target } from './post.ts'
 import type { ReportOutcome, Report, TimedReport } from './report.ts'
-import { retrying, type Patience } from './retry.ts'
+import { retryUntilSettled, type Patience } from './retry.ts'
 import { sendTogether } from './send-together.ts'
 
 export type {
@@ -30,7 +30,7 @@ export const BATCH = '/api/v1/gps/batch'
  * response); the service stores a report once, however often it arrives.
  */
 export function gpsClient(options: Target & Patience): GpsClient {
-  const retry = retrying(options)
+  const retry = retryUntilSettled(options)
   return {
     async submit(report, { signal = NEVER } = {}) {
       const body = JSON.stringify(report)

@@ -23,7 +23,7 @@ export type Retry = (
 ) => Promise<ReportOutcome>
 
 /** Makes attempts until one settles the request, with growing pauses or as `Retry-After` says. */
-export function retrying({
+export function retryUntilSettled({
   giveUpAfterMs = 60_000,
   timing = realTiming,
   observe,

@@ -102,7 +102,7 @@ type Dependency = { ready(): Promise<void> }
  * Resolves once all are ready: directly after the start a connection may not be established yet.
  * @throws the last error of `ready`, after `withinMs` or when `signal` is aborted.
  */
-export async function whenReady(
+export async function awaitReady(
   dependencies: readonly Dependency[],
   { withinMs = WITHIN_MS, signal }: { withinMs?: number; signal?: AbortSignal } = {},
 ): Promise<void> {

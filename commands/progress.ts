@@ -62,14 +62,14 @@ export function progressText({
   elapsedMs: number
 }): string {
   const percent = total === 0 ? 100 : Math.floor((100 * done) / total)
-  const text = `${withThousands(done)} of ${withThousands(total)} events (${percent} %)`
+  const text = `${formatThousands(done)} of ${formatThousands(total)} events (${percent} %)`
   const perSecond = elapsedMs > 0 ? (1_000 * done) / elapsedMs : 0
   if (perSecond < 1) return text
   const left = timeLeft((total - done) / perSecond)
-  return [`${text}, ${withThousands(Math.round(perSecond))}/s`, ...left].join(', ')
+  return [`${text}, ${formatThousands(Math.round(perSecond))}/s`, ...left].join(', ')
 }
 
-export function withThousands(n: number): string {
+export function formatThousands(n: number): string {
   return n.toLocaleString('en-US')
 }
 

@@ -1,11 +1,11 @@
 import {
-  caughtUp,
-  healthy,
+  markCaughtUp,
+  markHealthy,
   type DeliveryOutcome,
   type DeviceSubscription,
   type SubscriptionProgress,
 } from '../schemas/subscriptions/subscription.ts'
-import { afterLateMail, withLateMail } from './late-mails.ts'
+import { afterLateMail, addLateMail } from './late-mails.ts'
 import { pauseAfter } from './retry-schedule.ts'
 
 const MINUTE_MS = 60_000
@@ -114,7 +114,7 @@ function afterItems(counted: SubscriptionProgress, attempt: AttemptMade): Subscr
   if (!isRefusal) return failed(counted, attempt)
   const [refusedId = ''] = attempt.ids
   const refusals = refusalsOf(before, refusedId) + 1
-  if (attempt.takesTests === true) return setAside(healthy(counted), attempt)
+  if (attempt.takesTests === true) return setAside(markHealthy(counted), attempt)
   if (isChat === true) {
     const after = failed(counted, attempt)
     return { ...after, attempt: { ...after.attempt!, refusals, refusedId } }
@@ -149,14 +149,14 @@ function succeeded(progress: SubscriptionProgress, attempt: AttemptMade): Subscr
   const { now, ids, moves, error } = attempt
   const lastError = error ?? (progress.late === undefined ? undefined : progress.lastError)
   const after = {
-    ...passed(healthy(progress), attempt),
+    ...passed(markHealthy(progress), attempt),
     setAside: progress.setAside.filter(({ id }) => !ids.includes(id)),
     succeededAt: now,
     ...(moves?.isGap === true && { gapToldAt: moves.to }),
     ...(lastError !== undefined && { lastError }),
     ...mailed(progress, attempt),
   }
-  return withLateMail(moves?.end === true ? caughtUp(after) : after, attempt)
+  return addLateMail(moves?.end === true ? markCaughtUp(after) : after, attempt)
 }
 
 function mailed(progress: SubscriptionProgress, { now, isMail, status }: AttemptMade) {

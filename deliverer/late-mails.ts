@@ -23,7 +23,7 @@ type MailMade = {
 }
 
 /** Records a mail that some of its recipients have not received yet. */
-export function withLateMail(
+export function addLateMail(
   progress: SubscriptionProgress,
   attempt: MailMade,
 ): SubscriptionProgress {
@@ -53,7 +53,7 @@ export function afterLateMail(
   const isOver = error === undefined
   const isRefused = to !== undefined && to.length === 0
   const isTooLate = now - mail.since >= LATE_FOR_MS
-  const rest = withoutError(withoutOldest(progress))
+  const rest = withoutError(removeOldest(progress))
   if (isOver || isRefused || isTooLate) {
     const why = isTooLate && !isOver ? `${error}; ${TOO_LATE}` : error
     const lastError = why ?? (others.length > 0 ? progress.lastError : undefined)
@@ -65,7 +65,7 @@ export function afterLateMail(
   return { ...progress, ...(error !== undefined && { lastError: error }), late }
 }
 
-export function withoutOldest({ late, ...progress }: SubscriptionProgress): SubscriptionProgress {
+export function removeOldest({ late, ...progress }: SubscriptionProgress): SubscriptionProgress {
   const mails = late?.mails.slice(1) ?? []
   if (late === undefined || mails.length === 0) return progress
   return { ...progress, late: { ...late, mails, failures: 1 } }

@@ -3,7 +3,7 @@ import type { Feeds } from '../event-log/feeds.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/process/instance.ts'
 import type { Program } from '../runtime/process/program.ts'
-import { untilSucceeded } from '../runtime/process/repeat.ts'
+import { repeatUntilSuccess } from '../runtime/process/repeat.ts'
 import type { SealedSecrets } from '../runtime/process/sealed-secrets.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import { suspendedAccounts } from '../store/operators.ts'
@@ -100,7 +100,7 @@ export function startDeliverer(
     suspended = await suspendedAccounts(store)
   }
   lifecycle.every('looking for suspended accounts', ACCOUNTS_EVERY_MS, () =>
-    untilSucceeded(refreshSuspended, {
+    repeatUntilSuccess(refreshSuspended, {
       logger,
       signal,
       failure: 'could not read the accounts; retrying',

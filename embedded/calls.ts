@@ -99,7 +99,7 @@ function lostError(): DependencyError {
  * Calls `call` immediately, but at most once every `everyMs`; calls in between are combined into one at the
  * end of the interval.
  */
-export function paced(everyMs: number, call: () => void): () => void {
+export function limitPace(everyMs: number, call: () => void): () => void {
   let calledAt = -Infinity
   let timer: NodeJS.Timeout | undefined
 

@@ -10,9 +10,9 @@ import { systemClock as clock } from '../runtime/clock.ts'
 import { privateDirectory, holdDirectory } from '../runtime/sqlite/data-directory.ts'
 import { COULD_NOT_START, runProgram, type Program } from '../runtime/process/program.ts'
 import { checkSqliteStore, openSqliteGrants } from '../store/sqlite/sqlite-store.ts'
-import { joinThread, paced } from './calls.ts'
-import { atAddress, LAN_SETTINGS, lanAddress, lanWelcome, welcome } from './welcome.ts'
-import { type MainThread, type WorkerThread, untilEnded } from './threads.ts'
+import { joinThread, limitPace } from './calls.ts'
+import { replaceHost, LAN_SETTINGS, lanAddress, lanWelcome, welcome } from './welcome.ts'
+import { type MainThread, type WorkerThread, awaitEnd } from './threads.ts'
 
 /**
  * The interval at which the worker is woken while reports keep arriving: each wake-up costs both
@@ -57,7 +57,7 @@ async function serve(program: Program): Promise<void> {
   const eventLog = openSqliteLogWriter({
     file,
     clock,
-    onAppended: paced(WOKEN_EVERY_MS, () => worker.notify('appended')),
+    onAppended: limitPace(WOKEN_EVERY_MS, () => worker.notify('appended')),
     onTopicAppended: (topic) => worker.notify('appendedTo', topic),
   })
   lifecycle.onClose('event log', () => eventLog.close())
@@ -84,7 +84,7 @@ async function serve(program: Program): Promise<void> {
   metrics.threads.join(() => worker.call('metrics'))
   let isStarted = false
   const event = () => (isStarted ? 'the worker thread has ended' : COULD_NOT_START)
-  const ended = untilEnded(thread, { worker, lifecycle, event })
+  const ended = awaitEnd(thread, { worker, lifecycle, event })
   lifecycle.stopping.addEventListener('abort', () => worker.notify('stop'))
   lifecycle.onClose('worker thread', async () => {
     worker.notify('finish')
@@ -107,7 +107,7 @@ async function serve(program: Program): Promise<void> {
   }
   const testSecret = randomBytes(32).toString('base64url')
   const ingestUrl = await startIngestApi({ eventLog, store, testSecret }, program)
-  const reached = (url: string) => (address === undefined ? url : atAddress(url, address))
+  const reached = (url: string) => (address === undefined ? url : replaceHost(url, address))
   const { url: adminUrl, generated } = await worker.call('startAdminApi', {
     url: reached(ingestUrl),
     testSecret,

@@ -43,7 +43,7 @@ export type WorkerThread = Pick<Keys, 'touchKeys' | 'countRefusals'> &
  * sign in, so its end stops the process, with code 1 unless the process was already stopping. The process
  * fails with the error that ended the thread.
  */
-export function untilEnded(
+export function awaitEnd(
   thread: Worker,
   {
     worker,

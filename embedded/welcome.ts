@@ -91,7 +91,7 @@ export function lanAddress(
 }
 
 /** The URL for other devices in the network. */
-export function atAddress(url: string, address: string): string {
+export function replaceHost(url: string, address: string): string {
   return url.replace('//0.0.0.0:', `//${address}:`)
 }
 

@@ -1,4 +1,4 @@
-import { atEndOfTurn } from '../runtime/end-of-turn.ts'
+import { callAtEndOfTurn } from '../runtime/end-of-turn.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import { CallQueue, type Call, type QueueLimits } from './call-queue.ts'
 
@@ -148,7 +148,7 @@ export function gatheringWriter<Item>({
 
   function startAtEndOfTurn() {
     resting = undefined
-    unschedule = atEndOfTurn(startBatch)
+    unschedule = callAtEndOfTurn(startBatch)
   }
 
   function startBatch() {

@@ -17,7 +17,7 @@ export function includes(offsets: Offsets, { partition, offset }: Origin): boole
  * 16 more, and a copy keeps that room; parsed JSON has none, which saves 130 bytes per remembered
  * device.
  */
-export function withOffset(offsets: Offsets, { partition, offset }: Origin): Offsets {
+export function setOffset(offsets: Offsets, { partition, offset }: Origin): Offsets {
   const moved: Record<number, number> = { ...offsets }
   moved[partition] = offset
   if (offsets[partition] !== undefined) return moved
@@ -32,7 +32,7 @@ export function hasReached(offsets: Offsets, target: Offsets): boolean {
 }
 
 /** The higher offset of each partition. */
-export function furthest(one: Offsets, other: Offsets): Record<number, number> {
+export function higherOffsets(one: Offsets, other: Offsets): Record<number, number> {
   const offsets: Record<number, number> = { ...one }
   for (const [partition, offset] of Object.entries(other)) {
     offsets[Number(partition)] = Math.max(offsets[Number(partition)] ?? -1, offset)
@@ -41,7 +41,7 @@ export function furthest(one: Offsets, other: Offsets): Record<number, number> {
 }
 
 /** The lower offset of each partition that both name. */
-export function noFurtherThan(offsets: Offsets, end: Offsets): Record<number, number> {
+export function lowerOffsets(offsets: Offsets, end: Offsets): Record<number, number> {
   const bounded: Record<number, number> = {}
   for (const [partition, offset] of Object.entries(offsets)) {
     const last = end[Number(partition)]

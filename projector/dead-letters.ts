@@ -1,5 +1,5 @@
 import type { UnreadableEntry } from '../event-log/event-log.ts'
-import { furthest, includes } from '../event-log/offsets.ts'
+import { higherOffsets, includes } from '../event-log/offsets.ts'
 import type { Topic } from '../event-log/topic.ts'
 import type { Logger } from '../runtime/process/logger.ts'
 import type { Metrics } from '../runtime/process/metrics.ts'
@@ -31,7 +31,7 @@ export function keepDeadLetters({
     if (fresh.length === 0) return
     await deadLetters.append(fresh)
     for (const { origin, reason } of fresh) {
-      kept = furthest(kept, { [origin.partition]: origin.offset })
+      kept = higherOffsets(kept, { [origin.partition]: origin.offset })
       logger.error({ ...origin, reason }, 'log entry dead-lettered')
     }
     metrics.projected.inc({ outcome: 'dead_lettered' }, fresh.length)

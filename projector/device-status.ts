@@ -1,14 +1,14 @@
-import { includes, withOffset } from '../event-log/offsets.ts'
+import { includes, setOffset } from '../event-log/offsets.ts'
 import { isDeviceSeen, type AppendedEvent } from '../schemas/events/appended-event.ts'
-import { readingsWith, withReading, type ReadingKind } from '../schemas/devices/device-readings.ts'
+import { readingsWith, addReading, type ReadingKind } from '../schemas/devices/device-readings.ts'
 import type { DeviceSeen } from '../schemas/events/device-seen.ts'
 import { compareOrigins, comparePositionTimes, seenAt } from '../schemas/geo/position-order.ts'
 import type { RepeatEntry, ReportEntry } from '../schemas/events/log-entry.ts'
 import type { PositionReported } from '../schemas/events/position-reported.ts'
-import { withOptionalFields } from '../schemas/report/report-fields.ts'
+import { addOptionalFields } from '../schemas/report/report-fields.ts'
 import {
   isSentLast,
-  withReceived,
+  updateReceived,
   type DeviceStatus,
   type LastPosition,
   type Origin,
@@ -66,7 +66,7 @@ export function deviceStatus(
       reportCount: 1,
       lastPosition: lastPosition(event),
       lastOrigin: origin,
-      applied: withOffset({}, origin),
+      applied: setOffset({}, origin),
     }
   }
   if (includes(previous.applied, origin)) return previous
@@ -84,7 +84,7 @@ export function deviceStatus(
     reportCount: previous.reportCount + 1,
     lastPosition: isLatest ? lastPosition(event) : previous.lastPosition,
     lastOrigin: isLatest ? origin : previous.lastOrigin,
-    applied: withOffset(previous.applied, origin),
+    applied: setOffset(previous.applied, origin),
   }
   const { heartbeats, readings } = previous
   if (heartbeats === undefined && readings === undefined) return status
@@ -118,12 +118,12 @@ function heard(
     receivedAt > newest.receivedAt ||
     (receivedAt === newest.receivedAt && eventId > newest.eventId)
   const heartbeat = isNewest ? { offset, receivedAt, eventId, keyId } : newest
-  const readings = kind && withReading(previous.readings, kind, origin, event)
+  const readings = kind && addReading(previous.readings, kind, origin, event)
   return {
-    ...withReceived(previous, event),
+    ...updateReceived(previous, event),
     ...(readings !== undefined && { readings }),
     heartbeats: { ...previous.heartbeats, [partition]: heartbeat },
-    applied: withOffset(previous.applied, origin),
+    applied: setOffset(previous.applied, origin),
   }
 }
 
@@ -145,5 +145,5 @@ function isLater(
 
 function lastPosition(event: PositionReported): LastPosition {
   const { recordId, latitude, longitude, timestamp, receivedAt } = event
-  return withOptionalFields({ recordId, latitude, longitude, timestamp, receivedAt }, event)
+  return addOptionalFields({ recordId, latitude, longitude, timestamp, receivedAt }, event)
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventLog, LogBatch, LogEntry, UnreadableEntry } from '../event-log/event-log.ts'
-import { includes, noFurtherThan, furthest } from '../event-log/offsets.ts'
+import { includes, lowerOffsets, higherOffsets } from '../event-log/offsets.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import type { Metrics } from '../runtime/process/metrics.ts'
 import { sum } from '../runtime/sum.ts'
@@ -133,7 +133,7 @@ async function resumeAfter({
   const reason = await whyOtherLog(eventLog, await facts.lastJudged())
   if (reason !== undefined) throw new OtherFactsError(reason)
   const judged = await facts.progress()
-  return judged === undefined ? projected : noFurtherThan(projected, judged)
+  return judged === undefined ? projected : lowerOffsets(projected, judged)
 }
 
 /** This process lacks a variable that the log's entries need. */
@@ -215,7 +215,7 @@ export function progressIn(
     },
 
     reached({ partition, lastOffset }) {
-      places = furthest(places, { [partition]: lastOffset })
+      places = higherOffsets(places, { [partition]: lastOffset })
     },
 
     async watch(signal) {

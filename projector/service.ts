@@ -1,6 +1,6 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { FactTopic } from '../event-log/fact-log.ts'
-import { untilSucceeded } from '../runtime/process/repeat.ts'
+import { repeatUntilSuccess } from '../runtime/process/repeat.ts'
 import { systemClock as clock, type Clock } from '../runtime/clock.ts'
 import type { Program } from '../runtime/process/program.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
@@ -69,14 +69,14 @@ export function startProjector(
   lifecycle.run('projector', projectInUse({ eventLog, store, judging, metrics, logger, signal }))
   lifecycle.run('rejections', projectRejections({ rejections: eventLog.rejections, store, signal }))
   lifecycle.every('removal of outdated data', HOUR_MS, () =>
-    untilSucceeded(() => store.removeOutdated(clock.now()), {
+    repeatUntilSuccess(() => store.removeOutdated(clock.now()), {
       logger,
       signal,
       failure: 'could not remove outdated data; retrying',
     }),
   )
   lifecycle.every('finishing erasures', MINUTE_MS, () =>
-    untilSucceeded(() => store.finishErasures(), {
+    repeatUntilSuccess(() => store.finishErasures(), {
       logger,
       signal,
       failure: 'could not remove erased devices from the back office; retrying',
@@ -104,7 +104,7 @@ export function startProjector(
     const failure = 'could not apply the retention; retrying'
     const options = { eventLog, store, clock, retentionDays: retention, signal }
     lifecycle.every('retention', HOUR_MS, () =>
-      untilSucceeded(() => applyRetention(options), { logger, signal, failure }),
+      repeatUntilSuccess(() => applyRetention(options), { logger, signal, failure }),
     )
   }
   return progress

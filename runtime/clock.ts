@@ -11,7 +11,7 @@ export const steadyClock: Clock = { now: () => performance.now() }
  * The result of a promise; rejects with `late()` after `ms`. The timer does not keep the process
  * alive.
  */
-export function within<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
+export function awaitFor<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms).unref()
     promise.then(
@@ -32,10 +32,10 @@ export function within<T>(ms: number, promise: Promise<T>, late: () => Error): P
  * The result of a promise; rejects with `late()` at `deadline`, on the clock of
  * `performance.now()`.
  */
-export function beforeDeadline<T>(
+export function awaitUntil<T>(
   deadline: number,
   promise: Promise<T>,
   late: () => Error,
 ): Promise<T> {
-  return within(Math.max(0, deadline - performance.now()), promise, late)
+  return awaitFor(Math.max(0, deadline - performance.now()), promise, late)
 }

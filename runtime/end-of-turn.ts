@@ -33,10 +33,10 @@ let due: Due[] = []
 const waiting = new Map<string, (() => void)[]>()
 
 /**
- * Calls a function at the end of this event-loop turn, before any work that waits in `ownTurn`.
+ * Calls a function at the end of this event-loop turn, before any work that waits in `yieldFairly`.
  * Returns a function that cancels the call.
  */
-export function atEndOfTurn(call: () => void): () => void {
+export function callAtEndOfTurn(call: () => void): () => void {
   const one: Due = { call }
   due.push(one)
   const immediate = setImmediate(callDue)
@@ -60,7 +60,7 @@ function callDue(): void {
  * Yields like `endOfTurn`, but each turn runs only one of the waiting pieces of work, and parties
  * take turns: new work waits for one piece of each party, not for all.
  */
-export function ownTurn(party = ''): Promise<void> {
+export function yieldFairly(party = ''): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.size === 0) setImmediate(beginNext)
     const line = waiting.get(party)
@@ -73,11 +73,11 @@ export function ownTurn(party = ''): Promise<void> {
  * Returns a function that yields in the same way if the work has taken a few milliseconds since the
  * last yield.
  */
-export function ownTurns(party: string): () => Promise<void> {
+export function createFairYielder(party: string): () => Promise<void> {
   let began = performance.now()
   return async () => {
     if (performance.now() - began < OWN_MS) return
-    await ownTurn(party)
+    await yieldFairly(party)
     began = performance.now()
   }
 }
@@ -100,12 +100,12 @@ export async function mapInTurns<T, R>(
   map: (one: T, index: number) => R,
 ): Promise<R[]> {
   const mapped: R[] = []
-  await ownTurn()
+  await yieldFairly()
   let began = performance.now()
   for (const [index, one] of list.entries()) {
     mapped.push(map(one, index))
     if (index % ASKED_EVERY !== ASKED_EVERY - 1 || performance.now() - began < PIECE_MS) continue
-    await ownTurn()
+    await yieldFairly()
     began = performance.now()
   }
   return mapped

@@ -58,7 +58,7 @@ export async function pageAt(
  * @param isInOrder whether they come in the page's order; otherwise they come in the order of their
  * ids and the page's direction, and every device is examined.
  */
-export async function placesAmong(
+export async function ranksAmong(
   query: DeviceQuery,
   { walk, isInOrder }: { walk: AsyncIterable<readonly RankedDevice[]>; isInOrder: boolean },
 ): Promise<DevicePlace[]> {

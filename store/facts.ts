@@ -198,7 +198,7 @@ export type FactsQuery = {
 const MOST_REMEMBERED_ERASURES = 8
 
 /** The state of a device after this erasure; undefined if it is a copy of one that was applied. */
-export function erasedState(
+export function eraseState(
   state: FactState | undefined,
   { origin: { partition, offset }, event: { eventId, erasedAt } }: ErasureEntry,
 ): FactState | undefined {

@@ -20,7 +20,7 @@ export type WantedRetention = number | 'off' | undefined
  * dropped silently, because records would then pile up unnoticed.
  * @throws {DependencyError} not retriable if the store has one and none is configured.
  */
-export function settledRetention(
+export function settleRetention(
   wanted: WantedRetention,
   stored: number | undefined,
 ): number | undefined {

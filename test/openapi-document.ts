@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import type { Router } from '@koa/router'
-import { templated, type OpenApiDocument } from '../runtime/openapi/document.ts'
+import { templatePath, type OpenApiDocument } from '../runtime/openapi/document.ts'
 
 /** The calls that an app's router serves, in the document's notation, without the page's files. */
 export function callsServedBy(app: { readonly middleware: readonly object[] }): string[] {
@@ -9,7 +9,9 @@ export function callsServedBy(app: { readonly middleware: readonly object[] }): 
   )
   return routers
     .flatMap(({ stack }) => stack)
-    .flatMap(({ methods, path }) => methods.map((method) => `${method} ${templated(String(path))}`))
+    .flatMap(({ methods, path }) =>
+      methods.map((method) => `${method} ${templatePath(String(path))}`),
+    )
     .filter((call) => !/^HEAD | \/docs\//.test(call))
     .sort()
 }

@@ -35,7 +35,7 @@ export function emailTaken(): ApiError {
 }
 
 /** The error if an operator must not be changed. */
-export function kept(why: OperatorKept): ApiError {
+export function operatorKeptError(why: OperatorKept): ApiError {
   const left = why === 'last admin' ? 'the account without an admin' : 'the platform without one'
   return new ApiError('CONFLICT', `this would leave ${left}: give somebody else that right first`)
 }

@@ -19,7 +19,7 @@ import { emailRule, newPasswordRule, MUST_CHANGE_PASSWORD } from '../sign-in/cre
 import { generatePassword, hashPassword, verifyPassword } from '../sign-in/password.ts'
 import {
   emailTaken,
-  kept,
+  operatorKeptError,
   requireKnownOperator,
   requirePlatformFor,
   type AccountDependencies,
@@ -108,7 +108,7 @@ export function operatorRoutes({ store, clock, turns }: AccountDependencies): Ad
     const { email, platform } = requireKnownOperator(await store.findOperator(query))
     if (platform) requirePlatformFor(caller, 'remove an operator of the platform')
     const removed = requireKnownOperator(await store.deleteOperator(query))
-    if (removed !== 'deleted') throw kept(removed)
+    if (removed !== 'deleted') throw operatorKeptError(removed)
     const subject = { kind: 'operator', id: query.operatorId } as const
     const action = { action: 'operator.deleted', subject, details: { email } }
     await recordAction(ctx, caller, action, { store, clock })
@@ -198,7 +198,7 @@ function changeOperatorRoute({ store, clock, turns }: AccountDependencies): Admi
         ...(passwordHash !== undefined && { passwordHash }),
       }),
     )
-    if (typeof operator === 'string') throw kept(operator)
+    if (typeof operator === 'string') throw operatorKeptError(operator)
     if (passwordHash !== undefined) await store.endSessions({ operatorId: operator.id })
     const subject = { kind: 'operator', id: operator.id } as const
     const details = { ...rights, ...(passwordHash !== undefined && { passwordChanged: true }) }

@@ -13,7 +13,7 @@ import { readSite } from './site-files.ts'
 const FOLDER = fileURLToPath(new URL('../../console/', import.meta.url))
 
 /** The console as built by `npm run build`, with the maps that it offers. */
-export function builtConsole({
+export function findBuiltConsole({
   maps,
   consolePublicUrl,
 }: Pick<ConsoleConfig, 'maps' | 'consolePublicUrl'>): ConsoleFiles {

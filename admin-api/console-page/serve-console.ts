@@ -2,7 +2,7 @@ import { stat, open, type FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { ApiError, unavailable } from '../../runtime/errors.ts'
 import type { HttpContext, HttpMiddleware } from '../../runtime/http/http.ts'
-import { onceAnswered } from '../http/admin-route.ts'
+import { runOnceAnswered } from '../http/admin-route.ts'
 import { sessionToken } from '../http/session-cookie.ts'
 import type { Site, SiteFile } from './site-files.ts'
 
@@ -125,7 +125,7 @@ async function sendFile(
   const { bytes, release } = await files.read(file, version, { start, end }).catch((cause) => {
     throw unavailable('this map cannot be read right now', cause)
   })
-  onceAnswered(ctx, release)
+  runOnceAnswered(ctx, release)
   ctx.body = bytes
 }
 

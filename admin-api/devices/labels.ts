@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http/http.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
-import { withoutApiKeys } from '../../schemas/access/keys-in-text.ts'
+import { maskApiKeys } from '../../schemas/access/keys-in-text.ts'
 import { MOST_LABELS } from '../../schemas/devices/labels.ts'
 import { DEVICES_LABELLED } from '../../store/back-office.ts'
 import type { LabelledDevice } from '../../store/read-models.ts'
@@ -101,7 +101,7 @@ export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): A
     }
     const outcomes = new Map(labelled.map((device) => [device.deviceId, device]))
     const results = deviceIds.map((deviceId) => {
-      const shown = withoutApiKeys(deviceId, { cut: false })
+      const shown = maskApiKeys(deviceId, { cut: false })
       return resultView(shown, outcomes.get(deviceId))
     })
     const refused = results.filter((result) => 'error' in result).length

@@ -12,7 +12,7 @@ import { pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor, writeCursor } from '../http/cursor.ts'
 import { DEFAULT_LIMIT, limitParameter, PAGE_PARAMETERS, textParameter } from '../http/query.ts'
-import { choice, parsed, type InputOf } from '../http/rule.ts'
+import { choice, parsedValue, type InputOf } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { DEVICE, deviceView } from './device-view.ts'
 import { devicesOf } from './devices-with.ts'
@@ -41,7 +41,7 @@ const DEVICE_FILTER_PARAMETERS = {
   keyId: textParameter('keyId', 128).described(
     'The key that its newest report, or heartbeat, was sent with',
   ),
-  bbox: parsed({
+  bbox: parsedValue({
     parse: parseBbox,
     expected:
       'bbox must be west,south,east,north in degrees, south not above north, for example 13.5,45,14,45.7',

@@ -13,7 +13,7 @@ import { recordView } from '../../schemas/devices/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { FACT } from '../fact-views.ts'
 import {
-  onceAnswered,
+  runOnceAnswered,
   route,
   type AdminContext,
   type AdminRoute,
@@ -138,7 +138,7 @@ function answering<
     const isOwn = (id: string) =>
       (deviceId === undefined || id === deviceId) && isListed(devices, id)
     const answered = new AbortController()
-    onceAnswered(ctx, () => answered.abort())
+    runOnceAnswered(ctx, () => answered.abort())
     const read = (after: string, waitMs: number) =>
       feed.read({
         accountId,

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { ownTurns } from '../../runtime/end-of-turn.ts'
+import { createFairYielder } from '../../runtime/end-of-turn.ts'
 import { openPages } from '../../runtime/process/read-pages.ts'
 import type { Geofence } from '../../schemas/definitions/geofence.ts'
 import type { Store } from '../../store/store.ts'
@@ -72,7 +72,7 @@ export async function exportGeofences(
   async function* texts(): AsyncGenerator<string, void> {
     yield '{"type":"FeatureCollection","features":['
     let separator = '\n'
-    const turn = ownTurns(accountId)
+    const turn = createFairYielder(accountId)
     for await (const page of pages) {
       for (const geofence of page) {
         yield separator + JSON.stringify(featureOf(geofence, caller))

@@ -168,7 +168,7 @@ const EXTERNAL_ID_TAKEN =
 export const TOO_LARGE = `too large: the geofences, rules and subscriptions of an account have at most ${MOST_DEFINITION_BYTES / 1024 / 1024} MiB together: remove some, or name fewer devices by labels`
 
 /** The message for a geofence that the account has no room for. */
-export function refusedMessage(refused: GeofenceRefused): string {
+export function messageOfRefusal(refused: GeofenceRefused): string {
   switch (refused) {
     case 'external id taken':
       return EXTERNAL_ID_TAKEN
@@ -184,7 +184,7 @@ export function refusedMessage(refused: GeofenceRefused): string {
 /** @throws {ApiError} 409 for an external id already in use, 400 for too many geofences. */
 export function requireStored(outcome: Geofence | GeofenceRefused): Geofence {
   if (typeof outcome === 'object') return outcome
-  const message = refusedMessage(outcome)
+  const message = messageOfRefusal(outcome)
   if (outcome === 'external id taken') throw new ApiError('CONFLICT', message)
   throw invalidParams([{ field: 'shape', message }])
 }

@@ -10,7 +10,7 @@ import { route, type AdminContext, type AdminRoute, type Input } from '../http/a
 import { answerInParts } from '../http/answer-in-parts.ts'
 import { listById, pageOf } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
-import { withChange } from '../http/resource-fields.ts'
+import { changeContent } from '../http/resource-fields.ts'
 import { DEFAULT_LIMIT, LIMIT_PARAMETER, PAGE_PARAMETERS } from '../http/query.ts'
 import { resource, type InAccount } from '../http/resource.ts'
 import { choice, type InputOf } from '../http/rule.ts'
@@ -145,7 +145,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       async change({ accountId, id, body, requireSeen }) {
         const next = (before: Geofence): GeofenceContent => {
           requireSeen(before)
-          return withChange<GeofenceContent>(before, body)
+          return changeContent<GeofenceContent>(before, body)
         }
         const outcome = await store.changeGeofence({ accountId, id, changedAt: clock.now(), next })
         return outcome && requireStored(outcome)

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
-import { ownTurns } from '../../runtime/end-of-turn.ts'
+import { createFairYielder } from '../../runtime/end-of-turn.ts'
 import { ApiError, describeFaults, type Fault } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http/http.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
-import { shownName } from '../../schemas/access/keys-in-text.ts'
+import { quoteName } from '../../schemas/access/keys-in-text.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
 import type { GeofenceRefused, NewGeofence } from '../../store/definitions.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,7 +18,7 @@ import {
   NEW_GEOFENCE,
   parseProperties,
   type GeofenceInput,
-  refusedMessage,
+  messageOfRefusal,
 } from './geofence-rules.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
 
@@ -58,7 +58,7 @@ export function importGeofencesRoute({ store, clock }: { store: Store; clock: Cl
     const { accountId } = caller
     const createdAt = clock.now()
     const read: Read[] = []
-    const turn = ownTurns(accountId)
+    const turn = createFairYielder(accountId)
     for (const [index, feature] of features.entries()) {
       read.push(readFeature(feature, { index, now: createdAt }))
       await turn()
@@ -155,7 +155,7 @@ function fittingProperties(properties: readonly (readonly [name: string, value: 
     const text = textOf(value)
     const fits = 'made' in parseProperties({ [name]: text }, 'properties')
     if (fits && fitting.length < MOST_PROPERTIES) fitting.push([name, text])
-    else leftOut.push(shownName(name))
+    else leftOut.push(quoteName(name))
   }
   return { fitting: fitting.length > 0 ? Object.fromEntries(fitting) : undefined, leftOut }
 }
@@ -177,7 +177,7 @@ function textOf(value: unknown): unknown {
 
 function refusal(refused: GeofenceRefused) {
   const error = refused === 'external id taken' ? 'CONFLICT' : 'INVALID_PARAMS'
-  return { error, message: refusedMessage(refused) }
+  return { error, message: messageOfRefusal(refused) }
 }
 
 const DESCRIPTION = `

@@ -123,7 +123,7 @@ export function pathParameter(ctx: AdminContext, field: string, place = 0): stri
 }
 
 /** Runs `work` once the response has been sent or the client has disconnected. */
-export function onceAnswered({ res }: AdminContext, work: () => void): void {
+export function runOnceAnswered({ res }: AdminContext, work: () => void): void {
   if (res.destroyed) work()
   else res.once('close', work)
 }

@@ -5,7 +5,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import type { HttpMiddleware } from '../../runtime/http/http.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
 import type { Store } from '../../store/store.ts'
-import { onceAnswered, type AdminContext, type AdminRoute, type Input } from './admin-route.ts'
+import { runOnceAnswered, type AdminContext, type AdminRoute, type Input } from './admin-route.ts'
 import { readJsonFields } from './body.ts'
 import { actorId, identifyCaller, type Caller } from './caller.ts'
 import type { CallerLimits, LimitedCaller } from './caller-limits.ts'
@@ -77,7 +77,7 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
       throw error
     }
     // A file is generated while it is sent.
-    if (ctx.body instanceof Stream) onceAnswered(ctx, end)
+    if (ctx.body instanceof Stream) runOnceAnswered(ctx, end)
     else end()
   }
 

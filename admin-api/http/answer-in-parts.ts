@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { successEnvelope } from '../../runtime/http/http.ts'
-import { ownTurn } from '../../runtime/end-of-turn.ts'
+import { yieldFairly } from '../../runtime/end-of-turn.ts'
 import type { AdminContext } from './admin-route.ts'
 
 /** A response with one long list among its members. */
@@ -50,7 +50,7 @@ export async function answerInParts(
         yield piece
         piece = ''
         // Otherwise a caller with many fast calls would block all others until they end.
-        await ownTurn(ctx.state.party)
+        await yieldFairly(ctx.state.party)
       }
     }
     const others = JSON.stringify(after()).slice(1, -1)
@@ -73,7 +73,7 @@ async function* all(
 const VIEWED_AT_ONCE = 250
 
 /** A long list in memory as parts that are viewed one by one. */
-export async function* viewedInParts<Item>(
+export async function* viewInParts<Item>(
   items: readonly Item[],
   view: (item: Item) => object,
 ): AsyncGenerator<object[], void> {

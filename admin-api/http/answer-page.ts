@@ -1,7 +1,7 @@
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import type { PlaceByAge } from '../../store/back-office.ts'
 import type { AdminContext, JsonSchema, Input } from './admin-route.ts'
-import { answerInParts, viewedInParts } from './answer-in-parts.ts'
+import { answerInParts, viewInParts } from './answer-in-parts.ts'
 import { writeCursor, readCursor, type List, type CursorKey } from './cursor.ts'
 import type { Caller } from './caller.ts'
 import type { PageQuery } from './query.ts'
@@ -47,7 +47,7 @@ export async function answerPage<Item>(
   const last = hasMore ? page.at(-1) : undefined
   await answerInParts(ctx, {
     name: 'items',
-    parts: viewedInParts(page, view),
+    parts: viewInParts(page, view),
     after: () => ({ nextCursor: last === undefined ? null : writeCursor(list, placeOf(last)) }),
   })
 }

@@ -13,7 +13,7 @@ export type LookUp = <Found>(
 ) => Promise<Found | undefined>
 
 /** @param lacking names the invalid secret in the error. */
-export function limitedLookUps(options: { limit: RateLimit | 'off'; lacking: string }): LookUp {
+export function limitLookUps(options: { limit: RateLimit | 'off'; lacking: string }): LookUp {
   const good = new GoodSecrets()
   const failures = new AuthFailures({ ...options, openCounters: memoryRateCounters, good })
 

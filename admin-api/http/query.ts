@@ -2,7 +2,7 @@ import { invalidParams, type Fault } from '../../runtime/errors.ts'
 import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
 import { fieldPath } from '../../schemas/report/field-path.ts'
 import type { AdminContext } from './admin-route.ts'
-import { inputOf, parsed, text, type InputOf, type Rules } from './rule.ts'
+import { inputOf, parsedValue, text, type InputOf, type Rules } from './rule.ts'
 
 /**
  * Reads the query parameters of a call; each except lists may appear only once.
@@ -38,7 +38,7 @@ export const DEFAULT_LIMIT = 100
 
 /** A whole number without a sign. */
 export function countParameter(name: string, { min, max }: { min: number; max: number }) {
-  return parsed({
+  return parsedValue({
     parse(text) {
       const count = /^\d{1,9}$/.test(text) ? Number(text) : -1
       return count >= min && count <= max ? count : undefined
@@ -68,7 +68,7 @@ export type PageQuery = InputOf<typeof PAGE_PARAMETERS>
 
 /** A time, given in milliseconds since the epoch. */
 function timeParameter(name: string) {
-  return parsed({
+  return parsedValue({
     parse: parseIso8601,
     expected: `${name} must be an ISO 8601 date and time, for example 2026-01-31T12:30:00Z (a + is written %2B)`,
     openapi: { type: 'string', format: 'date-time' },

@@ -164,7 +164,7 @@ function written(shown: JsonSchema | undefined, value: unknown): unknown {
 }
 
 /** The content with these fields changed; `null` removes a field. */
-export function withChange<Content extends object>(before: Content, change: object): Content {
+export function changeContent<Content extends object>(before: Content, change: object): Content {
   const changed = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null)
   return Object.fromEntries(changed) as Content
 }

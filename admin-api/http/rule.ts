@@ -149,7 +149,7 @@ export function text({
 }
 
 /** A value in a textual format: `parse` returns undefined for malformed text. */
-export function parsed<T extends NonNullable<unknown>>({
+export function parsedValue<T extends NonNullable<unknown>>({
   parse,
   ...rest
 }: Wording & {

@@ -6,7 +6,7 @@ import type { RateLimit } from '../../runtime/limits/rate-counters.ts'
 import { secretHash } from '../../schemas/access/api-key.ts'
 import { isShareToken } from '../../schemas/access/random-secrets.ts'
 import type { Share, Shares } from '../../store/back-office.ts'
-import { limitedLookUps } from './known-secrets.ts'
+import { limitLookUps } from './known-secrets.ts'
 
 /** A person with the link of a share. */
 export type ShareCaller = { readonly share: Share; readonly tokenHash: Uint8Array }
@@ -23,7 +23,7 @@ export async function shareInForce(
 
 /**
  * Identifies shares by their token. Every token without access gets the same 404 and is counted per
- * client address: see `limitedLookUps`.
+ * client address: see `limitLookUps`.
  */
 export function shareCallers({
   store,
@@ -34,7 +34,7 @@ export function shareCallers({
   clock: Clock
   limit: RateLimit | 'off'
 }): (ctx: HttpContext) => Promise<ShareCaller> {
-  const lookUp = limitedLookUps({ limit, lacking: 'link' })
+  const lookUp = limitLookUps({ limit, lacking: 'link' })
 
   return async function identifyShare(ctx) {
     const token = bearerToken(ctx.get('authorization'))

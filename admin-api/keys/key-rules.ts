@@ -11,7 +11,7 @@ import {
 } from '../../store/keys.ts'
 import { isOneLine, nameRule } from '../http/name-rule.ts'
 import { optional, readOnly, required, rulesOf } from '../http/resource-fields.ts'
-import { choice, list, parsed, text, wholeNumber, type InputOf } from '../http/rule.ts'
+import { choice, list, parsedValue, text, wholeNumber, type InputOf } from '../http/rule.ts'
 import { TIME } from '../http/views.ts'
 
 const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
@@ -19,7 +19,7 @@ const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 const scopesExpected = { expected: `scopes must be a list of one or more of ${SCOPES.join(', ')}` }
 
 /** Parsed to milliseconds since the epoch. */
-const expiresAt = parsed({
+const expiresAt = parsedValue({
   parse(text, now) {
     const time = parseIso8601(text)
     return time !== undefined && time > now ? time : undefined

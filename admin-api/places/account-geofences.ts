@@ -2,7 +2,11 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/clock.ts'
 import { readPages } from '../../runtime/process/read-pages.ts'
 import { turnTaker } from '../../runtime/end-of-turn.ts'
-import { GeofenceIndex, prepared, type PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
+import {
+  GeofenceIndex,
+  prepareGeofence,
+  type PreparedGeofence,
+} from '../../schemas/geo/geofence-index.ts'
 import type { DefinitionStore, NamedDefinition } from '../../store/definitions.ts'
 
 type Geofences = Pick<
@@ -88,7 +92,7 @@ export class AccountGeofences {
         }
         isChanged = true
         const geofence = await this.#store.findGeofence({ accountId, id })
-        if (geofence !== undefined) known.set(id, { version, one: prepared(geofence) })
+        if (geofence !== undefined) known.set(id, { version, one: prepareGeofence(geofence) })
         await turnEnds()
       }
     }

@@ -1,9 +1,9 @@
-import { ownTurns } from '../../runtime/end-of-turn.ts'
+import { createFairYielder } from '../../runtime/end-of-turn.ts'
 import { succeed } from '../../runtime/http/http.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { list, parsed, type InputOf } from '../http/rule.ts'
+import { list, parsedValue, type InputOf } from '../http/rule.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import { PLACE, type PlaceNames } from './place-names.ts'
 
@@ -11,7 +11,7 @@ const MOST_PLACES = 200
 const EXPECTED = `at must be a latitude and a longitude in degrees, for example 52.52,13.405, given 1 to ${MOST_PLACES} times`
 
 const PARAMETERS = {
-  at: list(parsed({ parse: coordinatesIn, expected: EXPECTED, openapi: { type: 'string' } }), {
+  at: list(parsedValue({ parse: coordinatesIn, expected: EXPECTED, openapi: { type: 'string' } }), {
     max: MOST_PLACES,
     expected: EXPECTED,
     mayRepeat: true,
@@ -27,7 +27,7 @@ export function placesRoute({ placeNames }: { placeNames: PlaceNames }): AdminRo
   ): Promise<void> {
     const nameOf = await placeNames.of(accountId)
     const items: ReturnType<typeof nameOf>[] = []
-    const turn = ownTurns(accountId)
+    const turn = createFairYielder(accountId)
     for (const at of query.at ?? []) {
       items.push(nameOf(at))
       await turn()

@@ -18,7 +18,7 @@ import { SELECTION_FIELDS } from '../geofences/selection-rules.ts'
 import type { AdminRoute } from '../http/admin-route.ts'
 import { nameRule } from '../http/name-rule.ts'
 import {
-  withChange,
+  changeContent,
   ID,
   optional,
   readOnly,
@@ -79,7 +79,7 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
       async change({ accountId, id, body, requireSeen }) {
         const next = (before: DeviceRule) => {
           requireSeen(before)
-          const changed = withChange<RuleContent>(before, body)
+          const changed = changeContent<RuleContent>(before, body)
           requireLongSilence(changed)
           requireReachable(changed, before)
           return changed

@@ -3,7 +3,7 @@ import type { LastPosition, PositionRecord } from '../../schemas/devices/read-mo
 import type { Share } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import { LeapFilter } from '../../schemas/geo/leap-filter.ts'
-import { placeOf, type EarthPoint } from '../../schemas/geo/earth-point.ts'
+import { earthPointOf, type EarthPoint } from '../../schemas/geo/earth-point.ts'
 import { ThinnedTrack } from '../devices/track/thinned-track.ts'
 import { PLACE, type NameOf } from '../places/place-names.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
@@ -102,7 +102,7 @@ async function readTrail(
     read += page.length
     for (const record of page) {
       if (!isSince(share, record)) continue
-      const place = placeOf(record.latitude, record.longitude)
+      const place = earthPointOf(record.latitude, record.longitude)
       leaps.add({ timestamp: -record.timestamp, place, record })
     }
     after = page.length < limit ? undefined : page.at(-1)

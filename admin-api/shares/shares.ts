@@ -21,7 +21,7 @@ import type { Caller } from '../http/caller.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
-import { flag, list, parsed, text, valuesOf, wholeNumber, type InputOf } from '../http/rule.ts'
+import { flag, list, parsedValue, text, valuesOf, wholeNumber, type InputOf } from '../http/rule.ts'
 import { isoTime } from '../http/views.ts'
 import {
   sharedNames,
@@ -57,7 +57,7 @@ const NEW_SHARE = {
       maxProperties: MOST_DEVICES,
     },
   }).described('Names of the devices on this link, by deviceId, in place of their own'),
-  expiresAt: parsed({
+  expiresAt: parsedValue({
     parse(text, now) {
       const time = parseIso8601(text)
       return time !== undefined && time > now && time <= now + LONGEST_MS ? time : undefined

@@ -1,9 +1,9 @@
 import type { JoinLive } from '../../event-log/reading/open-feeds.ts'
 import type { LiveFeed } from '../../event-log/reading/live-feed.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { lingering, type Lingering } from '../../runtime/process/lingering.ts'
+import { createLingering, type Lingering } from '../../runtime/process/lingering.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
-import { periodically } from '../../runtime/process/repeat.ts'
+import { repeatPeriodically } from '../../runtime/process/repeat.ts'
 import type { ReportRejected } from '../../schemas/events/report-rejected.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { handlingView } from '../../schemas/facts/handling.ts'
@@ -69,12 +69,12 @@ export function accountWatches({
       const { feed, leave } = joinEvents()
       signal.addEventListener('abort', leave, { once: true })
       const own = start({ accountId, feed, store, clock, signal })
-      periodically({ what, everyMs, task: () => own.look(), signal, logger }).catch(
+      repeatPeriodically({ what, everyMs, task: () => own.look(), signal, logger }).catch(
         (error: unknown) => logger.error({ err: error, what }, 'watching failed'),
       )
       return own
     }
-    return lingering({ open, lingersMs: 0, stopping })
+    return createLingering({ open, lingersMs: 0, stopping })
   }
 
   return {

@@ -2,18 +2,18 @@ import type { Clock } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/errors.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
 import type { Metrics } from '../../runtime/process/metrics.ts'
-import { periodically } from '../../runtime/process/repeat.ts'
+import { repeatPeriodically } from '../../runtime/process/repeat.ts'
 import type { Store } from '../../store/store.ts'
-import { type AdminContext, onceAnswered } from '../http/admin-route.ts'
+import { type AdminContext, runOnceAnswered } from '../http/admin-route.ts'
 import { answerWithFrames, setHeaders } from '../http/answer-with-frames.ts'
 import type { ReadableLog } from '../../event-log/event-log.ts'
 import type { ReaderPosition } from '../../event-log/reading/mark.ts'
-import { sharedFeed, type JoinLive } from '../../event-log/reading/open-feeds.ts'
+import { shareFeed, type JoinLive } from '../../event-log/reading/open-feeds.ts'
 import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
 import { streamReader } from './reader.ts'
 import { accountWatches } from './account-watches.ts'
 import type { Showing } from './frames.ts'
-import { seats, sharedTurns, type LinkSeatOwner, type SeatOwner } from './seats.ts'
+import { seats, limitChunksPerTurn, type LinkSeatOwner, type SeatOwner } from './seats.ts'
 
 export type StreamDependencies = {
   readonly store: Store
@@ -62,8 +62,8 @@ export type StreamOpening = {
 export function liveStreams(deps: StreamDependencies): LiveStreams {
   const { logger, metrics, stopping } = deps
   const options: StreamOptions = { ...STREAM_OPTIONS, ...deps.stream }
-  const joinFacts = sharedFeed(deps.factLog, { ...deps, ...options })
-  const joinEvents = sharedFeed(deps.eventLog, {
+  const joinFacts = shareFeed(deps.factLog, { ...deps, ...options })
+  const joinEvents = shareFeed(deps.eventLog, {
     ...deps,
     ...options,
     onReport: (event, origin) => watches.statusesOf(event.accountId)?.reported(event, origin),
@@ -75,7 +75,7 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
   const watches = accountWatches({ ...deps, joinEvents, joinFacts, options })
   let missingVariable: string | undefined
   const places = seats(options)
-  const nextTurn = sharedTurns()
+  const nextTurn = limitChunksPerTurn()
   const readers = new Set<AbortController>()
   stopping.addEventListener('abort', () => {
     for (const reader of readers) reader.abort()
@@ -119,7 +119,7 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
     })
     const { chunkBytes } = options
     const stalledForMs = answerWithFrames(ctx, reader.frames, { signal, chunkBytes })
-    periodically({
+    repeatPeriodically({
       what: 'access and progress of a stream reader',
       everyMs: checkEveryMs,
       async task() {
@@ -144,7 +144,7 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
       readers.delete(ending)
       metrics.streamReaders.set(readers.size)
     })
-    onceAnswered(ctx, () => ending.abort())
+    runOnceAnswered(ctx, () => ending.abort())
     return ending
   }
 

@@ -3,7 +3,7 @@ import type { ReadableLog } from '../../event-log/event-log.ts'
 import type { LiveFeed } from '../../event-log/reading/live-feed.ts'
 import { LogReader, readPast, type ReadEntry } from '../../event-log/reading/log-reader.ts'
 import { findPlace, type ReaderPosition } from '../../event-log/reading/mark.ts'
-import { notErased } from '../../event-log/reading/open-feeds.ts'
+import { omitErased } from '../../event-log/reading/open-feeds.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
 import type { Metrics } from '../../runtime/process/metrics.ts'
 import type { Store } from '../../store/store.ts'
@@ -109,7 +109,7 @@ export function streamReader(
     const { accountId } = showing
     const items = readPast(reader, {
       log,
-      notErased: notErased({ store, feed, logger, accountId, pendingMs, signal }),
+      notErased: omitErased({ store, feed, logger, accountId, pendingMs, signal }),
       retryMs,
       signal,
       logger,

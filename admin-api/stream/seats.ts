@@ -72,7 +72,7 @@ const CHUNKS_A_TURN = 16
  * that has fallen behind would otherwise write megabytes in one turn, because the kernel takes them
  * immediately, and a hundred of them would block every other call for seconds.
  */
-export function sharedTurns(chunksATurn = CHUNKS_A_TURN): () => Promise<void> {
+export function limitChunksPerTurn(chunksATurn = CHUNKS_A_TURN): () => Promise<void> {
   const waiting: (() => void)[] = []
   let left = chunksATurn
   let isScheduled = false

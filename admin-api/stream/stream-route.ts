@@ -8,7 +8,7 @@ import { route, type AdminContext, type AdminRoute, type Input } from '../http/a
 import { requireRight } from '../http/rights.ts'
 import { callerId, deviceList, type Caller } from '../http/caller.ts'
 import { textParameter } from '../http/query.ts'
-import { parsed, type InputOf } from '../http/rule.ts'
+import { parsedValue, type InputOf } from '../http/rule.ts'
 import { recordView } from '../http/views.ts'
 import type { LiveStreams } from './live-streams.ts'
 import { CHOSEN_EVENTS, USUAL_EVENTS, type ChosenEvent } from './frames.ts'
@@ -16,7 +16,7 @@ import { accessCheck } from '../http/access-check.ts'
 
 const FILTER = {
   deviceId: textParameter('deviceId', 128).described('Only events of this device'),
-  events: parsed({
+  events: parsedValue({
     parse: parseEvents,
     expected: `events must be one or more of ${CHOSEN_EVENTS.join(', ')}, separated by commas`,
     openapi: {

@@ -23,7 +23,7 @@ import { PAGE_PARAMETERS } from '../http/query.ts'
 import { requireKnown } from '../http/resource.ts'
 import { choice, type InputOf } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
-import { findTold, renderRequest, deliveredText } from './render-delivery.ts'
+import { findTold, renderRequest, renderItem } from './render-delivery.ts'
 
 const READ_AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
@@ -81,7 +81,7 @@ export function deliveriesRoutes({
       items,
       placeOf: ({ number }) => [number],
       view: (delivery) => {
-        const text = deliveredText(delivery.ids[0] ?? '', told)
+        const text = renderItem(delivery.ids[0] ?? '', told)
         return { ...deliveryView(delivery), ...(text !== undefined && { text }) }
       },
     })
@@ -123,7 +123,7 @@ export function deliveriesRoutes({
     succeed(ctx, {
       ...deliveryView(shown!),
       items: ids.flatMap((one) => {
-        const text = deliveredText(one, told)
+        const text = renderItem(one, told)
         return text === undefined ? [] : [{ id: one, text }]
       }),
       request: renderRequest(subscription, kept, at) ?? null,

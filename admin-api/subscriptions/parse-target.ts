@@ -233,11 +233,11 @@ export const SHOWN_TARGET = objectOf(
 
 export function targetView({ target }: { readonly target: ShownTarget }, caller: Caller) {
   if (target.kind !== 'email') return target
-  return { ...target, to: target.to.map((address) => withAddresses(address, caller)) }
+  return { ...target, to: target.to.map((address) => shortenAddresses(address, caller)) }
 }
 
 /** A text containing the addresses, shortened for callers who may not see them. */
-export function withAddresses(text: string, caller: Caller): string {
+export function shortenAddresses(text: string, caller: Caller): string {
   return seesAddresses(caller) ? text : text.replace(/([^\s@<>])[^\s@<>]*(?=@)/gu, '$1…')
 }
 

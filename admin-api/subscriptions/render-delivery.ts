@@ -70,7 +70,7 @@ export async function findTold(
 }
 
 /** An item as a sentence; undefined: it no longer exists. */
-export function deliveredText(id: string, told: ReadonlyMap<string, Told>): string | undefined {
+export function renderItem(id: string, told: ReadonlyMap<string, Told>): string | undefined {
   if (id.startsWith('gap_')) return GAP
   const one = told.get(id)
   return one && itemSentence(one)

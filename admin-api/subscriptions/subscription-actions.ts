@@ -8,9 +8,9 @@ import {
   MOST_RESENT_WAITING,
 } from '../../schemas/subscriptions/resend-limits.ts'
 import {
-  healthy,
+  markHealthy,
   maxAgeMs,
-  uncounted,
+  omitWaiting,
   type DeliveryOutcome,
   type DeviceSubscription,
   type SubscriptionProgress,
@@ -30,14 +30,14 @@ import { requireKnown } from '../http/resource.ts'
 import { list, text, type InputOf } from '../http/rule.ts'
 import { OUTCOME, outcomeView } from './deliveries.ts'
 import {
-  placeInFeed,
+  startMarkOf,
   subscriptionResource,
   type SubscriptionDeps,
   openSecrets,
   requireSecrets,
   seal,
 } from './subscriptions.ts'
-import { placeRule } from './subscription-fields.ts'
+import { startRule } from './subscription-fields.ts'
 
 /** Longer than a receiver's time limit. */
 const TEST_WITHIN_MS = 20_000
@@ -50,7 +50,7 @@ const RESENT = {
   }).required(),
 }
 
-const REWOUND = { to: placeRule('to').required() }
+const REWOUND = { to: startRule('to').required() }
 
 /** Test, rotation, rewind and the like: operators' actions other than changing a subscription. */
 export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
@@ -114,7 +114,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
 
   async function enable(ctx: AdminContext, caller: Caller): Promise<void> {
     const subscription = await changed(ctx, caller, ({ progress }) => ({
-      progress: enabled(healthy(progress)),
+      progress: enabled(markHealthy(progress)),
     }))
     await record(ctx, caller, 'subscription.enabled', { id: subscription.id, details: {} })
     succeed(ctx, view(subscription, caller))
@@ -129,9 +129,9 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     const { source } = requireKnown('subscription', await store.findSubscription(query))
     const now = clock.now()
     const place = { place: to, field: 'to', now }
-    const mark = await placeInFeed(feeds[source], place)
+    const mark = await startMarkOf(feeds[source], place)
     const subscription = await changed(ctx, caller, ({ progress }) => ({
-      progress: { ...uncounted(progress), mark },
+      progress: { ...omitWaiting(progress), mark },
     }))
     await record(ctx, caller, 'subscription.rewound', { id: query.id, details: { to } })
     const from = to === 'now' ? now : (parseIso8601(to) ?? -Infinity)

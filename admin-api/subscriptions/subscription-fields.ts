@@ -27,7 +27,7 @@ import { choice, list, parsedParts, text, wholeNumber } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import type { Caller } from '../http/caller.ts'
 import { HOURS, parseHours } from './parse-hours.ts'
-import { TARGET, targetParser, SHOWN_TARGET, targetView, withAddresses } from './parse-target.ts'
+import { TARGET, targetParser, SHOWN_TARGET, targetView, shortenAddresses } from './parse-target.ts'
 
 const MOST_IDS = 100
 const ZONE_EXPECTED = 'zone must be the name of a time zone, such as Europe/Berlin'
@@ -70,7 +70,7 @@ export function subscriptionFields(networks: OutboundNetworks) {
       ),
     ),
     start: {
-      created: placeRule('start')
+      created: startRule('start')
         .nullIsAbsence()
         .withDefault('now')
         .described('Where it begins: `now`, `start`, a mark of the feed, or a time'),
@@ -99,7 +99,7 @@ export type ShownSubscription = DeviceSubscription & {
 }
 
 /** Where reading a feed begins. */
-export function placeRule(field: string) {
+export function startRule(field: string) {
   const expected = `${field} must be start, now, a mark of this feed or an ISO 8601 date and time`
   return text({ max: 12_000, expected })
 }
@@ -172,7 +172,7 @@ const PROGRESS_FIELDS = {
     },
     {
       view: ({ progress: { lastError } }: Progress, caller: Caller) =>
-        lastError === undefined ? undefined : withAddresses(lastError, caller),
+        lastError === undefined ? undefined : shortenAddresses(lastError, caller),
       isOptional: true,
     },
   ),

@@ -6,22 +6,22 @@ import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
 import { UnsealingError, type SealedSecrets } from '../../runtime/process/sealed-secrets.ts'
 import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import {
-  healthy,
+  markHealthy,
   newProgress,
-  shownTarget,
-  uncounted,
+  publicTarget,
+  omitWaiting,
   type DeviceSubscription,
   type SubscriptionContent,
   type SubscriptionTarget,
   type SubscriptionSecrets,
 } from '../../schemas/subscriptions/subscription.ts'
 import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
-import { changedFields, withFieldRevisions } from '../../schemas/definitions/changed-fields.ts'
+import { changedFields, updateFieldRevisions } from '../../schemas/definitions/changed-fields.ts'
 import { operatorAddresses } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminRoute } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { withChange } from '../http/resource-fields.ts'
+import { changeContent } from '../http/resource-fields.ts'
 import { resource, type InAccount } from '../http/resource.ts'
 import {
   requireFitting,
@@ -100,12 +100,12 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
         await requireOwnAddresses(caller, target)
         const secrets = requireSecrets(deps)
         const place = { place: start, field: 'start', now: createdAt }
-        const mark = await placeInFeed(feeds[content.source], place)
+        const mark = await startMarkOf(feeds[content.source], place)
         const secret = newSigningSecret()
         const signing = target.kind === 'webhook' ? [{ secret }] : []
         const subscription: DeviceSubscription = {
           ...content,
-          target: shownTarget(target),
+          target: publicTarget(target),
           id,
           accountId,
           createdAt,
@@ -132,8 +132,8 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
         if (target !== undefined) await requireOwnAddresses(caller, target)
         const outcome = await store.changeSubscription({ accountId, id }, (before) => {
           requireSeen(before)
-          const shown = target === undefined ? before.target : shownTarget(target)
-          const content = withChange<SubscriptionContent>({ ...before, target: shown }, rest)
+          const shown = target === undefined ? before.target : publicTarget(target)
+          const content = changeContent<SubscriptionContent>({ ...before, target: shown }, rest)
           requireFitting(content)
           const isOther = target !== undefined && !isTargetOf(before, target, requireSecrets(deps))
           const fields = new Set([
@@ -145,10 +145,10 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
           const next = {
             ...before,
             ...withoutGone(before, content),
-            progress: uncounted(before.progress),
+            progress: omitWaiting(before.progress),
             ...(fields.size > 0 && {
               revision: before.revision + 1,
-              ...withFieldRevisions(before, [...fields]),
+              ...updateFieldRevisions(before, [...fields]),
             }),
           }
           return target === undefined
@@ -185,7 +185,7 @@ function withTarget(
   return {
     ...subscription,
     sealed: seal(secrets, id, { target, signing }),
-    progress: healthy(progress),
+    progress: markHealthy(progress),
   }
 }
 
@@ -212,7 +212,7 @@ function withoutGone(before: DeviceSubscription, content: SubscriptionContent): 
  * @throws {ApiError} 400 naming `field`, for anything but `now`, `start`, a mark of this feed and a
  * time.
  */
-export async function placeInFeed(
+export async function startMarkOf(
   feed: Pick<Feed<never>, 'markAt' | 'isMark'>,
   { place, field, now }: { readonly place: string; readonly field: string; readonly now: number },
 ): Promise<string> {

@@ -62,7 +62,7 @@ const PAINTED_WITHIN_MS = 60_000
  * When all canvases show something, in milliseconds since the page was requested. A map also has
  * canvases that stay empty.
  */
-export function painted(page: Page, selectors: readonly string[]): Promise<number> {
+export function awaitPaint(page: Page, selectors: readonly string[]): Promise<number> {
   // Not with waitForFunction, which the page's security policy blocks.
   return page.evaluate(`whenPainted(${JSON.stringify(selectors)}, ${PAINTED_WITHIN_MS})`)
 }

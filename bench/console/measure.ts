@@ -11,7 +11,7 @@ import {
   framesDuring,
   heapMegabytes,
   openBrowser,
-  painted,
+  awaitPaint,
   wheel,
 } from './browser.ts'
 import type { ConsoleBrowser } from './browser.ts'
@@ -90,7 +90,7 @@ async function measureFigures(measured: Measured) {
 /** From requesting the page to base map and devices on it, in milliseconds. */
 async function firstMap(page: Page, { adminUrl }: MovingFleet): Promise<number> {
   await page.goto(adminUrl, { waitUntil: 'commit' })
-  const at = await painted(page, FLEET)
+  const at = await awaitPaint(page, FLEET)
   // Further tiles and the list's pages count neither in this measurement nor in the following ones.
   await isLive(page)
   return at
@@ -154,7 +154,7 @@ async function drawDay({ browser, fleet }: Measured): Promise<number> {
       button.click()
       return at
     })
-  const drawnAt = await painted(page, TRACK)
+  const drawnAt = await awaitPaint(page, TRACK)
   const shown = new URL(page.url()).searchParams.get('day')
   if (shown !== day) throw new Error(`the page shows ${shown}, not ${day}`)
   await page.context().close()

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { ownCpuMicros } from '../cpu-time.ts'
+import { measureCpuMicros } from '../cpu-time.ts'
 import { percentiles, type Percentiles } from '../statistics.ts'
 import { openConnection, type LoadAnswer, type LoadConnection } from './connection.ts'
 import { requestMaker, type LoadTarget } from './requests.ts'
@@ -52,7 +52,7 @@ export async function sendLoad(
   )
   const latencies: number[] = []
   const failed: Record<string, number> = {}
-  const [begin, cpu] = [performance.now(), ownCpuMicros()]
+  const [begin, cpu] = [performance.now(), measureCpuMicros()]
   let acknowledged = 0
   let answers = 0
   /** `since`: when the request is sent, or should have been. */

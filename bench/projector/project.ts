@@ -7,7 +7,7 @@ import { createLogger } from '../../runtime/process/logger.ts'
 import { createMetrics } from '../../runtime/process/metrics.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../../test/eventually.ts'
-import { ownCpuMicros } from '../cpu-time.ts'
+import { measureCpuMicros } from '../cpu-time.ts'
 import { eventOf, idOf, type Events } from '../events.ts'
 
 /** The speed of projecting events, with everything written. */
@@ -39,7 +39,7 @@ export async function projectAll(
     await store.beginFacts({})
     await defineGeofences(store, { geofences, devices })
   }
-  const cpu = ownCpuMicros()
+  const cpu = measureCpuMicros()
   const judging = isJudged && { judging: startFacts({ eventLog, store }, program) }
   const signal = lifecycle.stopping
   const projecting = projectInUse({ ...program, eventLog, store, ...judging, signal })

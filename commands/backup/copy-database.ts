@@ -1,7 +1,7 @@
 import { backup, DatabaseSync } from '@photostructure/sqlite'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { translated, translation } from '../../runtime/sqlite/sqlite-errors.ts'
+import { translateErrors, translation } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { whyOtherLog } from '../../projector/same-log.ts'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
@@ -22,10 +22,10 @@ export async function copyDatabase(
   onProgress: (part: number) => void,
 ): Promise<void> {
   const opening = { readOnly: true, timeout: BUSY_TIMEOUT_MS }
-  const source = translated(from, () => new DatabaseSync(from, opening))
+  const source = translateErrors(from, () => new DatabaseSync(from, opening))
   try {
     // One snapshot for the whole copy. Without it the copy would restart after every write.
-    translated(from, () => source.exec('BEGIN; SELECT 1 FROM sqlite_schema'))
+    translateErrors(from, () => source.exec('BEGIN; SELECT 1 FROM sqlite_schema'))
     const progress = (pages: { totalPages: number; remainingPages: number }) =>
       onProgress(1 - pages.remainingPages / Math.max(1, pages.totalPages))
     await backup(source, to, { rate: PAGES_AT_ONCE, progress })
@@ -42,10 +42,10 @@ export async function copyDatabase(
  * @throws {DependencyError | Error} when it is damaged.
  */
 export function checkDatabase(file: string): void {
-  const database = translated(file, () => new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }))
+  const database = translateErrors(file, () => new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }))
   try {
     const check = database.prepare('PRAGMA integrity_check(1)')
-    const result = translated(file, () => check.get() as { integrity_check: string })
+    const result = translateErrors(file, () => check.get() as { integrity_check: string })
     if (result.integrity_check !== 'ok') {
       throw new Error(`${file} is damaged: ${result.integrity_check}`)
     }

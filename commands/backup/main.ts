@@ -4,7 +4,7 @@ import { loadConfig } from '../../runtime/config/config.ts'
 import { copySqliteStore } from '../../store/sqlite/copy-store.ts'
 import { runCommand } from '../command.ts'
 import { holdData, LOG_FILE, openData } from '../open.ts'
-import { withThousands, showProgress } from '../progress.ts'
+import { formatThousands, showProgress } from '../progress.ts'
 import { backUp, megabytes } from './backup.ts'
 import { HELP, parseOptions, type Options } from './options.ts'
 
@@ -30,7 +30,7 @@ async function run({ directory }: Options): Promise<void> {
   }).finally(() => progress.end())
   const size = megabytes(files.reduce((sum, { bytes }) => sum + bytes, 0))
   process.stdout.write(
-    `${resolve(directory)} has a complete backup: ${size}, ${withThousands(events)} events, ` +
-      `${withThousands(projected)} of them in its read models.\n`,
+    `${resolve(directory)} has a complete backup: ${size}, ${formatThousands(events)} events, ` +
+      `${formatThousands(projected)} of them in its read models.\n`,
   )
 }

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
-import { holdData, openEventLog, openStore, whenReady } from '../open.ts'
+import { holdData, openEventLog, openStore, awaitReady } from '../open.ts'
 import { listDeadLetters, replayDeadLetters } from './dead-letters.ts'
 import { HELP, parseOptions, type Options } from './options.ts'
 
@@ -15,7 +15,7 @@ async function run({ action }: Options): Promise<void> {
   const store = await openStore(use)
   const write = (text: string) => void process.stdout.write(text)
   try {
-    await whenReady([eventLog, store])
+    await awaitReady([eventLog, store])
     if (action === 'list') await listDeadLetters(eventLog, write)
     else await replayDeadLetters({ eventLog, store }, write)
   } finally {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { describeFaults } from '../../runtime/errors.ts'
 import { parseImportedReport } from '../../schemas/report/position-report.ts'
 import { realTiming, type Timing } from '../../client/timing.ts'
-import { showProgress, timeLeft, withThousands, type Screen } from '../progress.ts'
+import { showProgress, timeLeft, formatThousands, type Screen } from '../progress.ts'
 import { importFiles } from './import-files.ts'
 import type { Options } from './options.ts'
 import { historySender, openOutbox, type Outgoing } from './send-history.ts'
@@ -91,8 +91,8 @@ function importProgress({
   const seconds = elapsedMs / 1000
   const share = totalBytes === undefined || totalBytes === 0 ? undefined : bytes / totalBytes
   return [
-    `${withThousands(points)} points`,
-    ...(seconds > 0 ? [`${withThousands(Math.round(points / seconds))}/s`] : []),
+    `${formatThousands(points)} points`,
+    ...(seconds > 0 ? [`${formatThousands(Math.round(points / seconds))}/s`] : []),
     ...(share === undefined ? [] : [`${Math.floor(100 * share)} % read`]),
     ...(share === undefined || share === 0 ? [] : timeLeft(seconds / share - seconds)),
     ...(waitingFor === undefined ? [] : [`sent again after ${waitingFor}`]),

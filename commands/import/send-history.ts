@@ -1,5 +1,5 @@
 import { sendTogether } from '../../client/send-together.ts'
-import { retrying, type Patience } from '../../client/retry.ts'
+import { retryUntilSettled, type Patience } from '../../client/retry.ts'
 import type { Target } from '../../client/post.ts'
 import type { ReportRefusal } from '../../client/report.ts'
 import type { ImportTally } from './tally.ts'
@@ -19,7 +19,7 @@ export function historySender(
   target: Target,
   { tally, ...patience }: { tally: ImportTally } & Patience,
 ): (batch: readonly Outgoing[]) => Promise<void> {
-  const retry = retrying({ giveUpAfterMs: GIVE_UP_AFTER_MS, ...patience })
+  const retry = retryUntilSettled({ giveUpAfterMs: GIVE_UP_AFTER_MS, ...patience })
   return async function send(batch) {
     const reports = batch.map(({ report }) => report)
     const sent = { target, path: IMPORT, retry, signal: NEVER }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { UnjudgedReport } from '../../schemas/formats/histories/report-of.ts'
 import type { ReportRefusal } from '../../client/report.ts'
-import { withThousands } from '../progress.ts'
+import { formatThousands } from '../progress.ts'
 
 const MOST_EXAMPLES = 3
 
@@ -76,20 +76,22 @@ export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean 
   const skips = [...tally.skipped].sort(([, a], [, b]) => b.count - a.count)
   const devices = [...tally.devices]
   const lines = [
-    `${dryRun ? 'would be imported' : 'accepted'}: ${withThousands(tally.accepted)}${known(tally, dryRun)}`,
+    `${dryRun ? 'would be imported' : 'accepted'}: ${formatThousands(tally.accepted)}${known(tally, dryRun)}`,
     ...devices
       .slice(0, MOST_DEVICES)
-      .map(([id, { count: n, from, to }]) => `  ${id}: ${withThousands(n)}, from ${from} to ${to}`),
+      .map(
+        ([id, { count: n, from, to }]) => `  ${id}: ${formatThousands(n)}, from ${from} to ${to}`,
+      ),
     ...some(devices.length - MOST_DEVICES, (n) => `  and ${n} more devices`),
     ...some(tally.repeats, (n) => `repeats among them: ${n} (same device, time and place)`),
     ...some(tally.dropped, (n) => `attributes left out, too long or too many: ${n}`),
     ...some(tally.outside, (n) => `outside of --from and --to: ${n}`),
-    ...[...tally.others].map(([what, n]) => `no positions, ${what}: ${withThousands(n)}`),
+    ...[...tally.others].map(([what, n]) => `no positions, ${what}: ${formatThousands(n)}`),
     ...[...tally.misspelt].map(
-      ([name, n]) => `ignored, perhaps misspelt: ${name} (${withThousands(n)})`,
+      ([name, n]) => `ignored, perhaps misspelt: ${name} (${formatThousands(n)})`,
     ),
     ...skips.flatMap(([reason, { count: n, examples }]) => [
-      `skipped, ${reason}: ${withThousands(n)}`,
+      `skipped, ${reason}: ${formatThousands(n)}`,
       ...examples.map((example) => `  ${example}`),
     ]),
     ...tally.withoutPositions.map((file) => `no recorded position in ${file}`),
@@ -111,7 +113,7 @@ export function exitCode({ unreadable, skipped, withoutPositions }: ImportTally)
 }
 
 function some(n: number, line: (n: string) => string): string[] {
-  return n > 0 ? [line(withThousands(n))] : []
+  return n > 0 ? [line(formatThousands(n))] : []
 }
 
 const FIRST_SLOTS = 2 ** 12

@@ -1,7 +1,7 @@
 import { includes } from '../../event-log/offsets.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
 import {
-  withHeartbeatsOf,
+  copyHeartbeats,
   type DeviceStatus,
   type Offsets,
   type PositionRecord,
@@ -70,9 +70,9 @@ export function deviceDigest(
     status(shown: { heartbeats: boolean; readings: boolean }): DeviceStatus | undefined {
       if (stored === undefined) return undefined
       if (all === undefined) return isLeftOver(stored) ? undefined : stored
-      if (!agrees(stored, withHeartbeatsOf(stored, all), partial)) return stored
+      if (!agrees(stored, copyHeartbeats(stored, all), partial)) return stored
       if (covered === undefined || partial) return covered
-      const { readings, heartbeats, ...alone } = withHeartbeatsOf(stored, covered)
+      const { readings, heartbeats, ...alone } = copyHeartbeats(stored, covered)
       const status = shown.heartbeats
         ? { ...alone, ...(heartbeats !== undefined && { heartbeats }) }
         : covered

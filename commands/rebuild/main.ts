@@ -3,7 +3,7 @@ import { loadConfig } from '../../runtime/config/config.ts'
 import { createLogger } from '../../runtime/process/logger.ts'
 import { createMetrics } from '../../runtime/process/metrics.ts'
 import { runCommand } from '../command.ts'
-import { holdData, openEventLog, openStore, whenReady } from '../open.ts'
+import { holdData, openEventLog, openStore, awaitReady } from '../open.ts'
 import { HELP, parseOptions, type Options } from './options.ts'
 import { rebuildReadModels } from './rebuild.ts'
 import { report } from './report.ts'
@@ -30,7 +30,7 @@ async function rebuild({ force }: Options): Promise<number> {
   const eventLog = openEventLog(use, { onFatal: () => stop.abort() })
   const store = await openStore(use)
   try {
-    await whenReady([eventLog, store], { signal })
+    await awaitReady([eventLog, store], { signal })
     const outcome = await rebuildReadModels({
       eventLog,
       store,

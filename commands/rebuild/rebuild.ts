@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventLog, Extent } from '../../event-log/event-log.ts'
-import { endOf, hasReached, noFurtherThan } from '../../event-log/offsets.ts'
+import { endOf, hasReached, lowerOffsets } from '../../event-log/offsets.ts'
 import { keepDeadLetters } from '../../projector/dead-letters.ts'
 import { runProjector } from '../../projector/projector.ts'
 import { gapBefore, whyOtherLog, type KnownLog } from '../../projector/same-log.ts'
@@ -124,7 +124,7 @@ async function buildAndCompare(
     await rebuild.settleErasures()
     // After the switch no event that was visible before may be missing.
     const shown = await before.checkpoint()
-    await building.until(noFurtherThan(shown, endOf(await eventLog.extent())))
+    await building.until(lowerOffsets(shown, endOf(await eventLog.extent())))
     signal.throwIfAborted()
     await rebuild.switchOver()
     screen.write('switched, waiting until every process has followed\n')

@@ -1,5 +1,5 @@
 import type { Digest } from './digest.ts'
-import { withThousands } from '../progress.ts'
+import { formatThousands } from '../progress.ts'
 import type { Compared, RebuildOutcome } from './rebuild.ts'
 
 /** The outcome of a rebuild in words, and the next step. */
@@ -54,7 +54,7 @@ function comparison({ from, to, before, after, comparesDevices }: Compared): str
 
 function amounts({ records, devices }: Digest, comparesDevices: boolean): string {
   return (
-    `${withThousands(records.count)} records ${records.hash.slice(0, 16)}  ` +
-    `${withThousands(devices.count)} devices${comparesDevices ? ` ${devices.hash.slice(0, 16)}` : ''}`
+    `${formatThousands(records.count)} records ${records.hash.slice(0, 16)}  ` +
+    `${formatThousands(devices.count)} devices${comparesDevices ? ` ${devices.hash.slice(0, 16)}` : ''}`
   )
 }

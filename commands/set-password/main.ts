@@ -1,7 +1,7 @@
 import { systemClock as clock } from '../../runtime/clock.ts'
 import { loadConfig } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
-import { holdData, openStore, whenReady } from '../open.ts'
+import { holdData, openStore, awaitReady } from '../open.ts'
 import { newPassword, setPassword } from './set-password.ts'
 import { HELP, parseOptions, type Options } from './options.ts'
 
@@ -17,7 +17,7 @@ async function run({ email }: Options): Promise<void> {
   const held = holdData(use.config, { task: 'set the password' })
   const store = await openStore(use)
   try {
-    await whenReady([store])
+    await awaitReady([store])
     await setPassword({ store, clock }, { email, password })
   } finally {
     await store.close()

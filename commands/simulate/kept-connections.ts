@@ -11,7 +11,7 @@ export type KeptConnections = {
  * A `fetch` over a limited number of kept-alive connections. A request ends with its response, a
  * time-out or `cut`, and on no other signal: a stopped run waits for its requests in flight.
  */
-export function keptConnections({
+export function limitConnections({
   most,
   cut,
   timeoutMs = TIMEOUT_MS,

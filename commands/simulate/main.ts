@@ -6,7 +6,7 @@ import { runCommand } from '../command.ts'
 import { UnreadableError } from '../../schemas/formats/histories/format.ts'
 import { decodeText } from '../../schemas/formats/histories/text-encoding.ts'
 import { HELP, parseOptions, type GpxSource, type Options } from './options.ts'
-import { movingDevices, replayedTrack, type DevicePlan } from './planned-report.ts'
+import { movingDevices, replayTrack, type DevicePlan } from './planned-report.ts'
 import { GpxError, readGpx, timeTrack } from './recorded-track.ts'
 import { runSimulation } from './run-simulation.ts'
 import { isFlawless, simulationSummary } from './summary.ts'
@@ -40,7 +40,7 @@ function replayedTracks({ tracks, times, speedup }: GpxSource, now: number): Dev
   return tracks.map(({ file, deviceId }) => {
     try {
       const points = timeTrack(readGpx(decodeText(readFileSync(file))), { times, now })
-      return replayedTrack({ deviceId, points, ...(speedup !== undefined && { speedup }) })
+      return replayTrack({ deviceId, points, ...(speedup !== undefined && { speedup }) })
     } catch (error) {
       if (error instanceof GpxError || error instanceof UnreadableError) {
         throw new UsageError(`--gpx ${file}: ${error.message}`)

@@ -59,7 +59,7 @@ export function movingDevices({
  * A recorded track as the reports of one device. `speedup` divides the gaps between the points;
  * without it they are sent as fast as the service accepts them.
  */
-export function replayedTrack({
+export function replayTrack({
   deviceId,
   points,
   speedup,

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { gpsClient } from '../../client/client.ts'
 import type { Timing } from '../../client/timing.ts'
-import { keptConnections } from './kept-connections.ts'
+import { limitConnections } from './kept-connections.ts'
 import type { DevicePlan } from './planned-report.ts'
 import { showProgress, type Screen } from '../progress.ts'
 import { progressLine, type RunResult, count, newTally } from './summary.ts'
@@ -48,8 +48,8 @@ export async function runSimulation({
   // One listener per device is no leak.
   setMaxListeners(0, ended, cut)
   const most = Math.min(plans.length, MOST_CONNECTIONS)
-  const sending = keptConnections({ most, cut })
-  const reading = keptConnections({ most: READING_CONNECTIONS, cut })
+  const sending = limitConnections({ most, cut })
+  const reading = limitConnections({ most: READING_CONNECTIONS, cut })
   const check =
     verify &&
     new VisibilityCheck({ readRecord: readRecords({ ...verify, ...reading }), timing, cut })

@@ -1,6 +1,6 @@
 import { csvLines } from './csv-lines.ts'
 import { connectionText, motionText } from './device-words.ts'
-import { labelOf, shownTelemetry, type LiveDevice, type ShownStatus } from './live-device.ts'
+import { labelOf, newestTelemetry, type LiveDevice, type ShownStatus } from './live-device.ts'
 import { batteryText, countText, METRIC, type Units } from './measures.ts'
 import { ago, duration } from './times.ts'
 
@@ -103,9 +103,9 @@ export const COLUMNS: readonly DeviceColumn[] = [
     id: 'battery',
     title: 'Battery',
     field: 'battery',
-    ...byNumber((device) => shownTelemetry(device).battery),
-    text: (device) => batteryText(shownTelemetry(device).battery),
-    value: (device) => shownTelemetry(device).battery,
+    ...byNumber((device) => newestTelemetry(device).battery),
+    text: (device) => batteryText(newestTelemetry(device).battery),
+    value: (device) => newestTelemetry(device).battery,
   },
   {
     id: 'labels',

@@ -21,7 +21,7 @@ export const FACT_WORDS: Readonly<Record<FactType, string>> = {
 }
 
 /** A fact as worded on its device's own page: `Left Yard after 2 h 10 min`. */
-export function ownSentence(fact: ApiFact): string {
+export function sentenceOnDevicePage(fact: ApiFact): string {
   const text = factSentence(fact, '').replace(/^[:\s]+/, '')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
@@ -66,7 +66,7 @@ export function isFactOf(
 }
 
 /** Merges both lists, each fact once, the latest first, as the API lists them. */
-export function mergedFacts(
+export function mergeFacts(
   some: readonly ApiFact[],
   others: readonly ApiFact[],
 ): readonly ApiFact[] {

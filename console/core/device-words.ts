@@ -1,6 +1,6 @@
 import { aheadMs } from './clock-error.ts'
 import { batteryText, METRIC, speedText, type Units } from './measures.ts'
-import { shownTelemetry, type LiveDevice, type ShownStatus } from './live-device.ts'
+import { newestTelemetry, type LiveDevice, type ShownStatus } from './live-device.ts'
 import { isMoving } from './motion.ts'
 import { ago, duration } from './times.ts'
 
@@ -72,7 +72,7 @@ export function exceptionTexts(
   device: Pick<LiveDevice, 'status' | 'raised' | 'position' | 'telemetry'>,
   ruleNames: ReadonlyMap<string, string> = new Map(),
 ): readonly string[] {
-  const { battery = 1 } = shownTelemetry(device)
+  const { battery = 1 } = newestTelemetry(device)
   const rules = device.raised.length
   const [first = ''] = device.raised
   return [

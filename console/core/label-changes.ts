@@ -39,7 +39,7 @@ export function undoLabels(
   return [...undone.values()]
 }
 
-export function inChunks<T>(items: readonly T[], length: number): readonly T[][] {
+export function splitIntoChunks<T>(items: readonly T[], length: number): readonly T[][] {
   const count = Math.ceil(items.length / length)
   return Array.from({ length: count }, (_, index) =>
     items.slice(index * length, (index + 1) * length),

@@ -116,7 +116,7 @@ function isReplaced({ receivedAt }: ApiTelemetry, position: ApiPosition): boolea
 }
 
 /** The newest battery and attributes of a device, which belong together. */
-export function shownTelemetry({
+export function newestTelemetry({
   position,
   telemetry,
 }: {

@@ -27,7 +27,7 @@ export function againText(at: number, zone: string): string {
 }
 
 /** A typed time of day in the form that `momentOf` parses: `2:30 am again`. */
-export function typedMoment(text: string): string {
+export function normalizeMoment(text: string): string {
   const [, clock = '', again = ''] = /^(.*?)\s*(again)?$/i.exec(text.trim()) ?? []
   return clockTime24(clock) + again.toLowerCase()
 }

@@ -50,7 +50,7 @@ export function isMoving({ speed }: { readonly speed: number | undefined }): boo
 }
 
 /** The heading to show: receivers of parked devices still report one. */
-export function shownHeading({
+export function headingOf({
   speed,
   heading,
 }: {

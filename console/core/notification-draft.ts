@@ -90,7 +90,7 @@ function clockOfField(field: string, { [field]: typed = '' }: Values): string {
 }
 
 /** @throws {ApiFailure} for a header without a colon. */
-export function enteredTarget(kind: ReceiverKind, values: Values): Record<string, unknown> {
+export function parseTargetDraft(kind: ReceiverKind, values: Values): Record<string, unknown> {
   const text = (name: string) => values[`target.${name}`]?.trim() ?? ''
   const optional = (name: string) => (text(name) === '' ? {} : { [name]: text(name) })
   const lines = (name: string) =>
@@ -136,7 +136,7 @@ export type AgeUnit = keyof typeof AGE_UNITS
 const LONGEST_AGE_SECONDS = 30 * AGE_UNITS.days
 
 /** The age in the largest unit that gives a whole number. */
-export function enteredAge(seconds: number | undefined): { text: string; unit: AgeUnit } {
+export function splitAge(seconds: number | undefined): { text: string; unit: AgeUnit } {
   if (seconds === undefined) return { text: '', unit: 'hours' }
   const units = ['days', 'hours', 'minutes', 'seconds'] as const
   const unit = units.find((one) => seconds % AGE_UNITS[one] === 0) ?? 'seconds'

@@ -95,7 +95,7 @@ function attributeUnit(name: string): string | undefined {
 }
 
 /** The attributes in display order: those with a defined meaning first. */
-export function inShownOrder(names: Iterable<string>): string[] {
+export function sortAttributeNames(names: Iterable<string>): string[] {
   const rank = (name: string) => (known(name) === undefined ? 1 : 0)
   return [...names].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
 }

@@ -4,7 +4,7 @@ type Fields = Readonly<Record<string, unknown>>
 type Versioned = { readonly revision: number }
 
 /** The values of a form that differ from its initial ones; null stands for nothing. */
-export function changedValues(before: object, entered: object): Fields {
+export function findChangedValues(before: object, entered: object): Fields {
   return Object.fromEntries(
     Object.entries(entered).filter(([name, value]) => !isSame((before as Fields)[name], value)),
   )
@@ -27,7 +27,7 @@ export function changeSaver<Item extends Versioned>(
 ): (entered: object) => Promise<{ readonly saved: Item; readonly others: readonly string[] }> {
   let seen = before.revision
   return async function save(entered) {
-    const mine = changedValues(before, entered)
+    const mine = findChangedValues(before, entered)
     if (Object.keys(mine).length === 0) return { saved: before, others: [] }
     try {
       return { saved: await send({ ...mine, revision: seen }), others: [] }

@@ -87,7 +87,7 @@ export function handlesOf(sketch: Sketch): readonly Handle[] {
 }
 
 /** The sketch after a handle was dragged from its position in `sketch` to another. */
-export function dragged(sketch: Sketch, { kind, at, index }: Handle, to: LonLat): Sketch {
+export function dragHandle(sketch: Sketch, { kind, at, index }: Handle, to: LonLat): Sketch {
   if (sketch.type === 'circle') {
     if (kind === 'whole' || sketch.centre === undefined) return { ...sketch, centre: to }
     return { ...sketch, radius: radiusFrom(sketch.centre, to) }
@@ -103,7 +103,7 @@ export function dragged(sketch: Sketch, { kind, at, index }: Handle, to: LonLat)
 }
 
 /** Removes the corner; a ring keeps at least three. */
-export function withoutCorner(sketch: Sketch, index: number): Sketch {
+export function removeCorner(sketch: Sketch, index: number): Sketch {
   return withCorners(sketch, (corner, n, ring) =>
     n === index && (ring.length > LEAST_CORNERS || (sketch.type === 'area' && sketch.isDrawing))
       ? []
@@ -112,14 +112,14 @@ export function withoutCorner(sketch: Sketch, index: number): Sketch {
 }
 
 /** The sketch after a click on the map while drawing; a click on the first corner closes it. */
-export function clicked(sketch: Sketch, at: LonLat): Sketch {
+export function clickSketch(sketch: Sketch, at: LonLat): Sketch {
   if (sketch.type === 'circle') return { ...sketch, centre: at }
   const [[ring = []] = []] = sketch.polygons
   return { ...sketch, polygons: [[[...ring, at]]] }
 }
 
 /** The sketch when drawing ends. */
-export function closedSketch(sketch: Sketch): Sketch {
+export function closeSketch(sketch: Sketch): Sketch {
   return sketch.type === 'area' && canFinish(sketch) ? { ...sketch, isDrawing: false } : sketch
 }
 
@@ -157,7 +157,7 @@ export function shapeText(apiShape: ApiShape, units: Units = METRIC): string {
 }
 
 /** Points as `latitude, longitude`, one per line, as other programs write them. */
-export function placesText(places: readonly LonLat[]): string {
+export function formatCorners(places: readonly LonLat[]): string {
   return places
     .map(rounded)
     .map(([longitude, latitude]) => `${latitude}, ${longitude}`)
@@ -165,7 +165,7 @@ export function placesText(places: readonly LonLat[]): string {
 }
 
 /** Undefined if a line is not a point on earth. */
-export function placesIn(text: string): readonly LonLat[] | undefined {
+export function parseCorners(text: string): readonly LonLat[] | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const places = lines.map((line): LonLat => {
     const numbers = line.trim().split(/\s*[,;\s]\s*/)

@@ -8,13 +8,13 @@ export type Span = { readonly first: string; readonly last: string }
 /** The days named in the address: `day`, or `from` and `to`; otherwise today. */
 export function spanIn(query: URLSearchParams, today: string): Span {
   const [day, first, last] = ['day', 'from', 'to'].map((name) => query.get(name) ?? '')
-  if (isDay(first ?? '') && isDay(last ?? '')) return inOrder(first ?? '', last ?? '')
+  if (isDay(first ?? '') && isDay(last ?? '')) return orderDays(first ?? '', last ?? '')
   const only = isDay(day ?? '') ? (day ?? today) : today
   return { first: only, last: only }
 }
 
 /** Days that were given in either order. */
-export function inOrder(one: string, other: string): Span {
+export function orderDays(one: string, other: string): Span {
   return one <= other ? { first: one, last: other } : { first: other, last: one }
 }
 
@@ -77,7 +77,7 @@ export function spanBeside(span: Span, by: -1 | 1): Span {
   if (isSame(span, yearOf(first))) return yearOf(beside)
   if (isSame(span, monthOf(first))) return monthOf(beside)
   const more = dayCount(span) - 1
-  return inOrder(beside, nextDay(beside, by * more))
+  return orderDays(beside, nextDay(beside, by * more))
 }
 
 /** The days of a span, or the months of one that is longer than a month. */

@@ -1,5 +1,5 @@
 import type { components } from '../api/schema.ts'
-import { inShownOrder, type DeviceAttributes } from './readings.ts'
+import { sortAttributeNames, type DeviceAttributes } from './readings.ts'
 import { metresBetween } from '../../schemas/geo/distance.ts'
 import { MEASUREMENTS, type Measurement } from '../../schemas/report/report-fields.ts'
 import { isPathless } from '../../schemas/geo/leap-filter.ts'
@@ -147,7 +147,7 @@ const FASTEST = 299_792_458
  * The speed at each point, averaged over the minute around it: single measurements fluctuate. The
  * average does not cross a silence.
  */
-export function smoothedSpeeds(points: readonly TrackPoint[]): readonly (number | undefined)[] {
+export function smoothSpeeds(points: readonly TrackPoint[]): readonly (number | undefined)[] {
   let first = 0
   let end = 0
   let sum = 0
@@ -193,11 +193,11 @@ export function numericAttributes(points: readonly TrackPoint[]): string[] {
       if (typeof attributes[name] === 'number') names.add(name)
     }
   }
-  return inShownOrder(names)
+  return sortAttributeNames(names)
 }
 
 /** The device's position at a time: between two points, but never within a gap. */
-export function placeAt(
+export function positionAlong(
   points: readonly TrackPoint[],
   at: number,
 ): Pick<TrackPoint, 'x' | 'y' | 'heading' | 'speed'> | undefined {

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { api, serverNow } from '../api/client.ts'
 import { isOpenSos, laterHandling, type ApiHandling } from '../core/alarms.ts'
-import { isSos, mergedFacts, type ApiFact } from '../core/device-facts.ts'
+import { isSos, mergeFacts, type ApiFact } from '../core/device-facts.ts'
 import { onStreamEvent } from './live.ts'
 
 const EVERY_MS = 10_000
@@ -55,7 +55,7 @@ function noteHandling(id: string, handling: ApiHandling | undefined): void {
 
 function add(facts: readonly ApiFact[]): void {
   const found = facts.filter(({ type, alarm = '' }) => type === 'alarm.reported' && isSos(alarm))
-  if (found.length > 0) reported.value = mergedFacts(reported.peek(), found)
+  if (found.length > 0) reported.value = mergeFacts(reported.peek(), found)
 }
 
 async function read(): Promise<void> {

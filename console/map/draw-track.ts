@@ -1,6 +1,6 @@
 import type { MapView } from './map-canvas.ts'
 import { palette } from '../ui/palette.ts'
-import { placeAt, pointAt, type TrackPoint } from '../core/track.ts'
+import { positionAlong, pointAt, type TrackPoint } from '../core/track.ts'
 
 /** Between two arrows, along the line and across it. */
 const ARROW_PIXELS = 80
@@ -26,7 +26,7 @@ export function partOf({ points, speeds }: DrawnLine, { from, to }: TimeRange): 
   const end = pointAt(points, to) + 1
   const next = points[end]
   const part = { points: points.slice(first, end), speeds: speeds.slice(first, end + 1) }
-  const here = placeAt(points, to)
+  const here = positionAlong(points, to)
   if (next === undefined || here === undefined || isApart(next)) return part
   return { ...part, points: [...part.points, { ...next, ...here }] }
 }

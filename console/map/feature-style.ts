@@ -27,7 +27,7 @@ export function labelStyle(
  * OpenLayers uses each style before it asks for the next, so one object can serve all features of a
  * kind.
  */
-export function withName(style: Style, name: string, weight: number): Style {
+export function setName(style: Style, name: string, weight: number): Style {
   style.getText()?.setText(name)
   style.setZIndex(weight)
   return style

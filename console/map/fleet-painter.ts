@@ -23,9 +23,9 @@ import { LABEL_FONT } from './draw-label.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { MapLabels } from './map-labels.ts'
 import { metre, type MapPoint } from '../core/mercator.ts'
-import { shownHeading } from '../core/motion.ts'
+import { headingOf } from '../core/motion.ts'
 import { palette } from '../ui/palette.ts'
-import { shownUnits } from '../ui/shown.ts'
+import { readerUnits } from '../ui/shown.ts'
 
 export type ShownFleet = {
   readonly devices: readonly LiveDevice[]
@@ -129,7 +129,7 @@ export class FleetPainter {
       .map(({ device, x, y }) => {
         const isSelected = device === selected
         const isNoted = hasNotes || isSelected
-        const note = isNoted ? motionText(device, now, shownUnits()) : undefined
+        const note = isNoted ? motionText(device, now, readerUnits()) : undefined
         return { x, y, text: labelOf(device), note, isWanted: isSelected }
       })
     const obstacles = this.#placed.map((one) => circleOf(one, selected))
@@ -234,7 +234,7 @@ export class FleetPainter {
         context.lineWidth = 1
         context.stroke()
       }
-      const shown = shownHeading({ ...device.motion, heading })
+      const shown = headingOf({ ...device.motion, heading })
       const { status } = device
       const alarm = this.#alarm([device])
       drawDevice(context, x, y, { status, heading: shown, isSelected, alarm }, colours)

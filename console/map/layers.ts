@@ -12,7 +12,7 @@ import { api } from '../api/client.ts'
 import type { components } from '../api/schema.ts'
 import { addressOf } from '../core/address.ts'
 import { palette } from '../ui/palette.ts'
-import { keptPreference } from '../ui/preferences.ts'
+import { createPreference } from '../ui/preferences.ts'
 import { Archive } from './archive.ts'
 import { hideBelow } from './hide-below.ts'
 import { streetsStyle } from './streets-style.ts'
@@ -33,7 +33,7 @@ export const offeredLayers = signal<readonly Layer[] | undefined>(undefined)
 export const areStreetsShown = signal(false)
 
 /** The name of the layer selected by the operator; empty: none yet. */
-const chosenName = keptPreference('layer', '', (text) => text)
+const chosenName = createPreference('layer', '', (text) => text)
 
 /**
  * The layer shown above the base map, if any. A layer whose provider sees the viewed area is shown

@@ -4,7 +4,7 @@ import type OlMap from 'ol/Map.js'
 import { fromMercator, WORLD_METRES } from '../core/mercator.ts'
 import { scaleFor } from '../core/measures.ts'
 import { Isolated } from '../ui/isolated.tsx'
-import { shownUnits } from '../ui/shown.ts'
+import { readerUnits } from '../ui/shown.ts'
 import {
   isLayerFailed,
   hasStreets,
@@ -84,7 +84,7 @@ export function MapFoot({
 }
 
 function Scale({ metresPerPixel }: { metresPerPixel: number }) {
-  const { text, pixels } = scaleFor(metresPerPixel, shownUnits())
+  const { text, pixels } = scaleFor(metresPerPixel, readerUnits())
   return (
     <p
       class="map-scale note"

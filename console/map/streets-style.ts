@@ -9,7 +9,7 @@ import {
   zoomAt,
   numberOf,
   labelStyle,
-  withName,
+  setName,
   isMarked,
 } from './feature-style.ts'
 
@@ -104,16 +104,16 @@ function nameStyle(palette: Palette, language: string) {
         // The schema's zoom levels refer to tiles twice as wide.
         return text === '' || zoom + 1 < from ? undefined : place(feature, zoom, text)
       case 'water':
-        return text === '' || zoom < from ? undefined : withName(water, text, WEIGHTS.water)
+        return text === '' || zoom < from ? undefined : setName(water, text, WEIGHTS.water)
       case 'pois':
         return text === '' || zoom < Math.max(from + 1, PLACES_FROM)
           ? undefined
-          : withName(small, text, WEIGHTS.place)
+          : setName(small, text, WEIGHTS.place)
       case 'buildings': {
         const number = wordOf(feature, 'addr_housenumber')
         return number === '' || zoom < HOUSES_FROM
           ? undefined
-          : withName(small, number, WEIGHTS.house)
+          : setName(small, number, WEIGHTS.house)
       }
       default:
         return undefined
@@ -124,16 +124,16 @@ function nameStyle(palette: Palette, language: string) {
     const rank = numberOf(feature, 'population_rank', 0)
     switch (wordOf(feature, 'kind')) {
       case 'country':
-        return zoom > 8 ? undefined : withName(country, text.toUpperCase(), WEIGHTS.country + rank)
+        return zoom > 8 ? undefined : setName(country, text.toUpperCase(), WEIGHTS.country + rank)
       case 'region':
-        return zoom < 6 || zoom > 11 ? undefined : withName(country, text, WEIGHTS.region)
+        return zoom < 6 || zoom > 11 ? undefined : setName(country, text, WEIGHTS.region)
       case 'locality':
         return zoom > 16
           ? undefined
-          : withName(rank >= CITY ? city : town, text, WEIGHTS.town + rank)
+          : setName(rank >= CITY ? city : town, text, WEIGHTS.town + rank)
       case 'macrohood':
       case 'neighbourhood':
-        return zoom < 13 ? undefined : withName(quarter, text, WEIGHTS.quarter)
+        return zoom < 13 ? undefined : setName(quarter, text, WEIGHTS.quarter)
       default:
         return undefined
     }
@@ -202,11 +202,7 @@ function roadStyle(palette: Palette) {
       below.setZIndex(isBridge(feature) ? CASINGS + rank - 0.5 : CASINGS)
     }
     const text = zoom >= namedFrom ? wordOf(feature, 'name') : ''
-    return [
-      ...(isCased ? [below] : []),
-      above,
-      ...(text === '' ? [] : [withName(name, text, rank)]),
-    ]
+    return [...(isCased ? [below] : []), above, ...(text === '' ? [] : [setName(name, text, rank)])]
   }
 }
 

@@ -7,8 +7,8 @@ import { MapCanvas, type MapView } from './map-canvas.ts'
 import { speedColour } from './speed-scale.ts'
 import { palette } from '../ui/palette.ts'
 import { toMercator } from '../core/mercator.ts'
-import { shownHeading } from '../core/motion.ts'
-import { placeAt, pointAt, type TrackPoint } from '../core/track.ts'
+import { headingOf } from '../core/motion.ts'
+import { positionAlong, pointAt, type TrackPoint } from '../core/track.ts'
 import type { Episode } from '../core/trips.ts'
 
 /** How far from the line a click may be. */
@@ -132,19 +132,19 @@ export class TrackPainter {
     if (isPlain) drawPlaces(context, track.places, pixelOf)
     else for (const stop of track.stops) stopMark(context, ...pixelOf(stop))
     const labels = others.flatMap(({ name, points: own }) => {
-      const here = placeAt(own, at)
+      const here = positionAlong(own, at)
       if (here === undefined) return []
       const [x, y] = project(here)
-      const marker = { status: 'past', heading: shownHeading(here) } as const
+      const marker = { status: 'past', heading: headingOf(here) } as const
       drawDevice(context, x, y, marker, palette.peek())
       return [{ x, y, text: name, isWanted: true }]
     })
     const placed = placeLabels(context, labels, { viewWidth: width, obstacles: [], boxes: [] })
     drawLabels(context, placed, palette.peek())
-    const here = placeAt(isWithin(points, at) ? points : track.whole, at)
+    const here = positionAlong(isWithin(points, at) ? points : track.whole, at)
     if (here === undefined) return
     const [x, y] = project(here)
-    const heading = shownHeading(here)
+    const heading = headingOf(here)
     const marker = { status: track.status, heading, isSelected: true }
     drawDevice(context, x, y, marker, palette.peek())
   }

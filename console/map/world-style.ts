@@ -5,7 +5,7 @@ import Fill from 'ol/style/Fill.js'
 import Stroke from 'ol/style/Stroke.js'
 import Style from 'ol/style/Style.js'
 import type { Palette } from '../core/palette.ts'
-import { labelStyle, withName, zoomAt } from './feature-style.ts'
+import { labelStyle, setName, zoomAt } from './feature-style.ts'
 
 /**
  * The style of our own world map: subdued, so that devices stand out; larger places are named
@@ -45,7 +45,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
         return lake
       case 'lakeNames':
         if (zoomAt(resolution) < LAKES_FROM || isCovered(feature, resolution)) return undefined
-        return withName(lakeName, String(feature.get('name')), 0)
+        return setName(lakeName, String(feature.get('name')), 0)
       case 'rivers': {
         const zoom = zoomAt(resolution)
         if (Number(feature.get('min_zoom')) > zoom + 1) return undefined
@@ -64,7 +64,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
           size < (resolution / 1_000) ** 2 * 6
         )
           return undefined
-        return withName(
+        return setName(
           country,
           String(feature.get('name')).toUpperCase(),
           COUNTRIES_FIRST + step(size),
@@ -73,7 +73,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
       case 'towns': {
         const people = Number(feature.get('people'))
         if (people < leastPeople(resolution) || isCovered(feature, resolution)) return undefined
-        const style = withName(
+        const style = setName(
           people > 500_000 ? city : town,
           String(feature.get('name')),
           step(people),

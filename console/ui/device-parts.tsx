@@ -1,8 +1,8 @@
 import type { ShownStatus } from '../core/live-device.ts'
 import { Isolated } from './isolated.tsx'
-import { attributeName, inShownOrder, type DeviceAttributes } from '../core/readings.ts'
+import { attributeName, sortAttributeNames, type DeviceAttributes } from '../core/readings.ts'
 import type { Fact } from './facts.tsx'
-import { shownAttribute } from './shown.ts'
+import { formatAttribute } from './shown.ts'
 import { addressOf } from '../core/address.ts'
 
 /** The shape of a status on the map, in its colour. */
@@ -38,9 +38,9 @@ export function Labels({ of: labels }: { of: readonly string[] }) {
 
 /** Attributes with their labels; texts are isolated. */
 export function attributeFacts(attributes: DeviceAttributes = {}): Fact[] {
-  return inShownOrder(Object.keys(attributes)).map((name) => {
+  return sortAttributeNames(Object.keys(attributes)).map((name) => {
     const value = attributes[name] ?? ''
-    return [attributeName(name), <Isolated>{shownAttribute(name, value)}</Isolated>]
+    return [attributeName(name), <Isolated>{formatAttribute(name, value)}</Isolated>]
   })
 }
 

@@ -6,7 +6,7 @@ import { Field, useTyped } from './form.tsx'
 import { MomentInput } from './moment-input.tsx'
 import { isPhone } from './phone.ts'
 import { PickInput, useDebounced, type FindOptions } from './pick.tsx'
-import { shownZone } from './preferences.ts'
+import { readerZone } from './preferences.ts'
 import { setQuery } from './router.ts'
 import { SelectField, type Choices } from './choice-fields.tsx'
 import { Empty } from './states.tsx'
@@ -189,7 +189,7 @@ export function FilterRange({
 }: {
   range: { readonly from?: string; readonly to?: string }
 }) {
-  const zone = shownZone()
+  const zone = readerZone()
   return (
     <div class="filter-range">
       {(['from', 'to'] as const).map((name) => (

@@ -2,7 +2,7 @@ import { clockTime24, timeOfDayText } from '../core/date-words.ts'
 import { isDay, date } from '../core/times.ts'
 import { now } from './clock.ts'
 import { type FieldAttributes, useTyped } from './form.tsx'
-import { clockHours, shownZone } from './preferences.ts'
+import { clockHours, readerZone } from './preferences.ts'
 
 /**
  * A date, and a typed time of day: `14:05` or `2:05 pm`. Browsers' own fields for both together use
@@ -28,7 +28,7 @@ export function MomentInput({
     if (isEnd && text.trim() === '' && day !== '') onChange(`${day}T`)
     const read = clockTime24(text).slice(0, 5)
     if (/^([01]\d|2[0-3]):[0-5]\d$/.test(read) && read !== time) {
-      onChange(`${day || date(now.value, shownZone())}T${read}`)
+      onChange(`${day || date(now.value, readerZone())}T${read}`)
     }
     return true
   })

@@ -12,13 +12,15 @@ export const sosSound = keptChoice('sos-sound', ['off', 'on'])
 export const clockHours = keptChoice('clock', CLOCKS, usualClock())
 
 /** `local`, `UTC` or a name such as `Europe/Vienna`. */
-export const zoneChoice = keptPreference('zone', 'local', (text) => (isZone(text) ? text : 'local'))
+export const zoneChoice = createPreference('zone', 'local', (text) =>
+  isZone(text) ? text : 'local',
+)
 
 /** Read once: each row of a list calls for it, and asking the browser takes long. */
 export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** The IANA name of the time zone in which times are shown. */
-export function shownZone(): string {
+export function readerZone(): string {
   const { value } = zoneChoice
   return value === 'local' ? localZone : value
 }
@@ -27,7 +29,7 @@ export function shownZone(): string {
  * A signal whose value outlives the page. If the browser refuses to store it, it lasts as long as
  * the page.
  */
-export function keptPreference<T extends string>(
+export function createPreference<T extends string>(
   name: string,
   standard: T,
   read: (text: string) => T,
@@ -61,7 +63,7 @@ function keptChoice<const T extends string>(
   choices: readonly [T, ...T[]],
   standard = choices[0],
 ) {
-  return keptPreference<T>(
+  return createPreference<T>(
     name,
     standard,
     (text) => choices.find((one) => one === text) ?? standard,

@@ -138,7 +138,7 @@ function textOf({ path, query, hash }: PageAddress): string {
 }
 
 /** The values of these parameters in the address; absent ones are left out. */
-export function namedIn<Name extends string>(
+export function pickParameters<Name extends string>(
   query: URLSearchParams,
   names: readonly Name[],
 ): { readonly [N in Name]?: string } {

@@ -1,14 +1,14 @@
 import { now } from './clock.ts'
-import { shownZone } from './preferences.ts'
+import { readerZone } from './preferences.ts'
 import { dateText } from '../core/date-words.ts'
 import { ago, agoInWords, date, offset } from '../core/times.ts'
-import { shownClock, shownDateTime, shownMoment } from './shown.ts'
+import { formatClock, formatDateTime, formatMoment } from './shown.ts'
 
 /** A time in the chosen time zone: `Wed 25 Nov 14:05`, near days in words; ISO 8601 in its title. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at} class="time">
-      {shownMoment(Date.parse(at))}
+      {formatMoment(Date.parse(at))}
     </time>
   )
 }
@@ -16,10 +16,10 @@ export function Time({ at }: { at: string }) {
 /** A time in a table: its clock, and below it the date; ISO 8601 in its title. */
 export function TimeCell({ at }: { at: string }) {
   const ms = Date.parse(at)
-  const [day, today] = [ms, now.value].map((one) => date(one, shownZone()))
+  const [day, today] = [ms, now.value].map((one) => date(one, readerZone()))
   return (
     <time dateTime={at} title={at} class="time stacked">
-      {shownClock(ms)} <span class="note">{dateText(day ?? '', today ?? '')}</span>
+      {formatClock(ms)} <span class="note">{dateText(day ?? '', today ?? '')}</span>
     </time>
   )
 }
@@ -30,7 +30,7 @@ export function Ago({ at, inFull = false }: { at: string; inFull?: boolean }) {
   return (
     <time
       dateTime={at}
-      title={`${shownDateTime(ms, SECONDS)} ${offset(ms, shownZone())}`}
+      title={`${formatDateTime(ms, SECONDS)} ${offset(ms, readerZone())}`}
       class="time"
     >
       {(inFull ? agoInWords : ago)(ms, now.value)}

@@ -73,7 +73,7 @@ export function leases({
     ): Promise<{ readonly progress: SubscriptionProgress; readonly revision: number } | undefined> {
       const written = await store.changeProgress(key, (current, revision) => {
         if (!isOwn(current)) return undefined
-        const progress = withoutLease(next(current, revision))
+        const progress = runWithoutLease(next(current, revision))
         return keep ? renewed(progress) : progress
       })
       return written === 'refused' ? undefined : written
@@ -83,7 +83,7 @@ export function leases({
 
 export type Leases = ReturnType<typeof leases>
 
-export function withoutLease({
+export function runWithoutLease({
   lease: _lease,
   ...progress
 }: SubscriptionProgress): SubscriptionProgress {

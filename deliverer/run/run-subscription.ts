@@ -1,17 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import {
-  caughtUp,
-  uncounted,
+  markCaughtUp,
+  omitWaiting,
   type DeviceSubscription,
   type SubscriptionProgress,
 } from '../../schemas/subscriptions/subscription.ts'
 import type { SubscriptionStore } from '../../store/subscriptions.ts'
 import { mailWaitMs } from '../after-attempt.ts'
-import { oldestLate, withoutOldest } from '../late-mails.ts'
+import { oldestLate, removeOldest } from '../late-mails.ts'
 import { gapItem, testItem } from '../../schemas/subscriptions/item.ts'
 import type { RequestSlots } from '../turns.ts'
 import { attempts, type AttemptParts, type Load } from './attempt.ts'
-import { withoutLease } from './lease.ts'
+import { runWithoutLease } from './lease.ts'
 import type { ItemReader } from './next-items.ts'
 
 const RETRY_MS = 1_000
@@ -155,7 +155,7 @@ export function runSubscription(
     if (mail !== undefined && told.length > 0) {
       return { kind: 'late', told, to: mail.to, markAfter: () => mark, end: false }
     }
-    await leases.write(key, withoutOldest, { keep: true })
+    await leases.write(key, removeOldest, { keep: true })
     return undefined
   }
 
@@ -219,7 +219,7 @@ export function runSubscription(
     const saved = await store.changeProgress(key, (progress, revision) => {
       const isMoved = progress.mark !== from || leases.heldFor(progress) > 0
       if (isMoved || revision !== subscription.revision) return undefined
-      return { ...caughtUp(uncounted(withoutLease(progress))), mark }
+      return { ...markCaughtUp(omitWaiting(runWithoutLease(progress))), mark }
     })
     if (saved === 'refused' || saved === undefined) return {}
     cursor = { ...cursor, from: mark }

@@ -1,7 +1,7 @@
 import type { SubscriptionTarget } from '../../schemas/subscriptions/subscription.ts'
 import { isSuccess } from '../after-attempt.ts'
 import { parseRetryAfter, type Answer } from './http-client.ts'
-import { escaped } from '../../schemas/subscriptions/messages.ts'
+import { escapeSigns } from '../../schemas/subscriptions/messages.ts'
 
 /** Shorter texts are words that occur anywhere. */
 const SHORTEST_SECRET = 4
@@ -9,7 +9,7 @@ const SHORTEST_SEGMENT = 8
 const LONGEST_WORDS = 200
 
 /** The response of a chat with details from its body: the reason, and when to retry. */
-export function withWords(answer: Answer): Answer {
+export function explainAnswer(answer: Answer): Answer {
   const { status, failure, text, retryAfterMs } = answer
   if (status === undefined || isSuccess(status) || failure !== undefined) return answer
   const [, seconds] = /"retry_after":\s*(\d{1,6}(\.\d{1,9})?)/.exec(text) ?? []
@@ -47,7 +47,7 @@ function parsedText(json: string): string {
  * The beginning of a receiver's response without the secrets of its target: many receivers repeat
  * the path or the headers of a request they refuse.
  */
-export function withoutSecrets(text: string, target: SubscriptionTarget): string {
+export function maskSecrets(text: string, target: SubscriptionTarget): string {
   const secrets = [...new Set(secretsOf(target).flatMap(spellings))]
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .sort((one, other) => other.length - one.length)
@@ -82,7 +82,7 @@ function partsOfUrl(text: string): string[] {
 }
 
 function spellings(secret: string): string[] {
-  return [secret, decoded(secret), escaped(secret, /[&<>]/g)]
+  return [secret, decoded(secret), escapeSigns(secret, /[&<>]/g)]
 }
 
 function decoded(text: string): string {

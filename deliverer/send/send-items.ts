@@ -7,7 +7,7 @@ import type {
 } from '../../schemas/subscriptions/subscription.ts'
 import type { Told } from '../../schemas/subscriptions/item.ts'
 import { WEBHOOK_HEADERS, webhookContent } from '../../schemas/subscriptions/webhook-body.ts'
-import { withWords, withoutSecrets } from './answer-text.ts'
+import { explainAnswer, maskSecrets } from './answer-text.ts'
 import type { Answer, HttpClient } from './http-client.ts'
 import type { SendMail } from './mail.ts'
 import { chatRequest, mailOf, type OutboundRequest } from '../../schemas/subscriptions/messages.ts'
@@ -46,7 +46,7 @@ export function itemSender({
 }) {
   async function post(request: OutboundRequest, target: SubscriptionTarget): Promise<Answer> {
     const answer = await http.post(request)
-    return { ...answer, text: withoutSecrets(answer.text, target) }
+    return { ...answer, text: maskSecrets(answer.text, target) }
   }
 
   return async function sendItems(sending: ItemsToSend): Promise<Sent> {
@@ -64,7 +64,7 @@ export function itemSender({
       case 'telegram':
       case 'slack': {
         const answer = await post(chatRequest(target, first, zone), target)
-        return { answer: withWords(answer), count: 1 }
+        return { answer: explainAnswer(answer), count: 1 }
       }
       case 'email': {
         const mail = mailOf(told, { zone, consoleUrl })
@@ -103,7 +103,7 @@ function webhookRequest(
   const signing = secrets.signing
     .filter(({ until }) => until === undefined || until > now)
     .map(({ secret }) => secret)
-  const signed = signedHeaders(body, { id, now, secrets: signing })
+  const signed = signHeaders(body, { id, now, secrets: signing })
   return { request: { url, headers: { ...headers, ...WEBHOOK_HEADERS, ...signed }, body }, count }
 }
 
@@ -112,7 +112,7 @@ function webhookRequest(
  * https://www.standardwebhooks.com. `id`: the same for every attempt; `now`: the time of this
  * attempt. A receiver that knows one of the secrets accepts it.
  */
-export function signedHeaders(
+export function signHeaders(
   body: string,
   { id, now, secrets }: { id: string; now: number; secrets: readonly string[] },
 ): Record<string, string> {

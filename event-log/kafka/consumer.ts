@@ -1,7 +1,7 @@
 import { backOff } from '../../runtime/process/repeat.ts'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { kafkaFailure, type KafkaClient, type Logger } from './kafka-client.ts'
-import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
+import { beGroupMember, runWithHeartbeats, type Chunk } from './group-member.ts'
 import { stallWatch, type GroupProgress } from './stall-watch.ts'
 
 /** A reader that ran this long counts as working, even if there was nothing to read. */
@@ -164,7 +164,7 @@ async function deliver<Batch>(
   let batch: Batch | undefined
   for (;;) {
     try {
-      await withHeartbeats(heartbeat, async () => {
+      await runWithHeartbeats(heartbeat, async () => {
         batch ??= await toBatch(chunk, due === undefined ? undefined : due - 1)
         if (batch !== undefined) await onBatch(batch)
       })

@@ -199,7 +199,7 @@ function rejoinIfMoved(cause: unknown): never {
 }
 
 /** Runs `work` while keeping the membership alive; settles as `work` does. */
-export async function withHeartbeats<T>(heartbeat: Chunk['heartbeat'], work: () => Promise<T>) {
+export async function runWithHeartbeats<T>(heartbeat: Chunk['heartbeat'], work: () => Promise<T>) {
   const beating = setInterval(() => {
     // The next awaited heartbeat or commit reports a lost membership.
     heartbeat().catch(() => undefined)

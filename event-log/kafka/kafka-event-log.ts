@@ -12,7 +12,7 @@ import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './e
 import { eventIdsAt } from './tail.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { patchKafkajs } from './kafkajs/patch.ts'
-import { lag, placeBefore, trim } from './offsets.ts'
+import { lag, offsetsBefore, trim } from './offsets.ts'
 import { askPartitions } from './partitions.ts'
 import { PARTITIONS_KNOWN_WITHIN_MS, prepareTopics } from './prepared-topics.ts'
 import { readersOfTopics } from './topic-readers.ts'
@@ -148,7 +148,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
 
     async placeBefore(time) {
       prepared.require()
-      return admin.ask('find a time', (client) => placeBefore(client, topic, time))
+      return admin.ask('find a time', (client) => offsetsBefore(client, topic, time))
     },
 
     async eventIdsAt(offsets) {

@@ -1,4 +1,4 @@
-import { backOff, periodically } from '../../runtime/process/repeat.ts'
+import { backOff, repeatPeriodically } from '../../runtime/process/repeat.ts'
 import { DEVICE_SEEN_AVRO, POSITION_REPORTED_AVRO } from '../../schemas/events/avro-schemas.ts'
 import { DependencyError, reasonOf } from '../../runtime/errors.ts'
 import { Outage } from '../../runtime/process/outage.ts'
@@ -139,14 +139,14 @@ export function prepareTopics({
   async function watch(): Promise<void> {
     if (!(await readyBefore(signal))) return
     await Promise.all([
-      periodically({
+      repeatPeriodically({
         what: 'looking at the partitions',
         everyMs: LOOK_AT_PARTITIONS_EVERY_MS,
         task: lookAtPartitions,
         signal,
         logger,
       }),
-      periodically({
+      repeatPeriodically({
         what: 'looking at min.insync.replicas',
         everyMs: LOOK_AT_MIN_INSYNC_EVERY_MS,
         task: lookAtMinInSync,

@@ -2,7 +2,7 @@ import type { Offsets } from '../../schemas/devices/read-models.ts'
 import type { TailGap, TailItem } from '../event-log.ts'
 import { backOff } from '../../runtime/process/repeat.ts'
 import type { KafkaClient, Logger } from './kafka-client.ts'
-import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
+import { beGroupMember, runWithHeartbeats, type Chunk } from './group-member.ts'
 import type { OffsetBounds } from './offsets.ts'
 import { stallWatch } from './stall-watch.ts'
 import { DependencyError } from '../../runtime/errors.ts'
@@ -86,7 +86,7 @@ export async function* tail<Entry>({
     deal(chunk) {
       const done = dealt.then(() => watch.during(() => dealWith(chunk)))
       dealt = done.catch(() => undefined)
-      return withHeartbeats(chunk.heartbeat, () => done)
+      return runWithHeartbeats(chunk.heartbeat, () => done)
     },
     signal: ending.signal,
     logger,

@@ -5,7 +5,7 @@ import { endOf, hasReached } from '../offsets.ts'
 import type { FollowerLogger, LiveFeed } from './live-feed.ts'
 import { LogReader, readPast, type NotErased, type ReadEntry, type Wants } from './log-reader.ts'
 import { feedMarks, findPlace, type MarkedLog, type ReaderPosition } from './mark.ts'
-import { sharedExtent, sharedPast, type SharedPastOptions } from './shared-past.ts'
+import { shareExtent, sharePast, type SharedPastOptions } from './shared-past.ts'
 
 export type FeedOptions = SharedPastOptions & {
   /** Takes a slot for reading the past, if one is free; the returned function frees it. */
@@ -67,8 +67,8 @@ export function logFeed<Event>(
   }: FeedOptions & { readonly logger: FollowerLogger; readonly stopping: AbortSignal },
 ): Feed<Event> {
   const { marked, log } = source
-  const extentOf = sharedExtent(log)
-  const past = sharedPast(log, options)
+  const extentOf = shareExtent(log)
+  const past = sharePast(log, options)
   const marks = feedMarks(marked)
 
   return {

@@ -74,7 +74,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | un
 const MOST_BATCHES = 256
 
 /** The most recently used batches, as many as fit into `maxBytes`. */
-export function keptBatches(maxBytes: number) {
+export function createBatchCache(maxBytes: number) {
   /** By partition, and by the offset before the batch. */
   const kept = new LRUCache<string, { readonly after: number; readonly batch: Batch }>({
     max: MOST_BATCHES,

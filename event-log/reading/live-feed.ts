@@ -9,7 +9,7 @@ import type {
   TailGap,
   UnreadableEntry,
 } from '../event-log.ts'
-import { furthest, hasReached, type LogPlace } from '../offsets.ts'
+import { higherOffsets, hasReached, type LogPlace } from '../offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { AppendedEvent } from '../../schemas/events/appended-event.ts'
 import { isWithdrawn } from '../../schemas/events/device-erased.ts'
@@ -129,7 +129,7 @@ export function startLiveFeed({
       return last
     },
     timeAt: (origin) => times.get(numberOf(origin)),
-    end: () => furthest(upTo, endAtBegin),
+    end: () => higherOffsets(upTo, endAtBegin),
     holds: (place) => begun && hasReached(place, ring.before),
     erasure: (device) => erasures.get(deviceKey(device)),
     heartbeats: () => heartbeats.values(),

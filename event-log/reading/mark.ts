@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { Offsets, Origin } from '../../schemas/devices/read-models.ts'
 import type { Extent, FollowedEntry, ReadableLog } from '../event-log.ts'
-import { hasReached, noFurtherThan, type LogPlace } from '../offsets.ts'
+import { hasReached, lowerOffsets, type LogPlace } from '../offsets.ts'
 import type { Ring, Waits } from './ring.ts'
 
 /** A reader's current position, and the last entry it has passed. */
@@ -213,7 +213,7 @@ async function untilAnswered<T>(
 /** Another process's feed may be ahead of this process's feed. */
 async function noFurtherThanEnd(place: LogPlace, { feed, log }: Looking): Promise<LogPlace> {
   if (hasReached(feed.end(), place)) return { ...place }
-  return noFurtherThan(place, endsOf(await log.extent()))
+  return lowerOffsets(place, endsOf(await log.extent()))
 }
 
 /**

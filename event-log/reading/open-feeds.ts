@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { isWithdrawn } from '../../schemas/events/device-erased.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
-import { lingering } from '../../runtime/process/lingering.ts'
+import { createLingering } from '../../runtime/process/lingering.ts'
 import type { LogEntry, ReadableLog } from '../event-log.ts'
 import type { FactLog } from '../fact-log.ts'
 import type { Feeds } from '../feeds.ts'
@@ -72,8 +72,8 @@ export function openFeeds({ joinEvents, joinFacts, options: given, ...parts }: O
   const options = { ...FEEDS_OPTIONS, ...given }
   const all = { ...parts, ...options }
   return {
-    positions: logFeed(positionsOf(all, joinEvents ?? sharedFeed(parts.eventLog, all)), all),
-    facts: logFeed(factsOf(all, joinFacts ?? sharedFeed(parts.factLog, all)), all),
+    positions: logFeed(positionsOf(all, joinEvents ?? shareFeed(parts.eventLog, all)), all),
+    facts: logFeed(factsOf(all, joinFacts ?? shareFeed(parts.factLog, all)), all),
   }
 }
 
@@ -83,7 +83,7 @@ type Parts = Omit<OpenFeeds, 'joinEvents' | 'joinFacts' | 'options'> & FeedsOpti
 export type JoinLive = () => { readonly feed: LiveFeed; readonly leave: () => void }
 
 /** A live reader of a log, which reads while anyone uses it, and for a while afterwards. */
-export function sharedFeed(
+export function shareFeed(
   log: Pick<ReadableLog, 'tail' | 'extent'>,
   {
     lingersMs,
@@ -95,7 +95,7 @@ export function sharedFeed(
   },
 ): JoinLive {
   const open = (signal: AbortSignal) => startLiveFeed({ ...options, eventLog: log, signal })
-  const shared = lingering({ open, lingersMs, stopping })
+  const shared = createLingering({ open, lingersMs, stopping })
   return () => {
     const { opened: feed, leave } = shared.join()
     return { feed, leave }
@@ -110,7 +110,7 @@ function positionsOf(
     marked: 'events',
     log,
     join,
-    notErased: (reader) => notErased({ ...reader, store, logger, pendingMs }),
+    notErased: (reader) => omitErased({ ...reader, store, logger, pendingMs }),
     // The live reader has read erasures before they are confirmed, and readers of the past wait for
     // them.
     withoutErased: async (_accountId, found) => found,
@@ -139,7 +139,7 @@ const ERASURES_REMEMBERED = 1_000
  * For a reader of past positions: leaves out positions that a later erasure covers. Waits at most
  * `pendingMs` for a pending erasure to appear in the log.
  */
-export function notErased({
+export function omitErased({
   store,
   feed,
   logger,

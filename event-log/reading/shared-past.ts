@@ -1,8 +1,8 @@
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { Slots, type GiveBack } from '../../runtime/limits/slots.ts'
-import { lingering } from '../../runtime/process/lingering.ts'
+import { createLingering } from '../../runtime/process/lingering.ts'
 import type { Extent, FollowedEntry, ReadableLog, TailItem } from '../event-log.ts'
-import { keptBatches, PastTail } from './kept-past.ts'
+import { createBatchCache, PastTail } from './kept-past.ts'
 
 export type SharedPastOptions = {
   /**
@@ -36,12 +36,12 @@ const MOST_AT_ONCE = 1_000
  * of the log takes about a second to start, and much memory, so tails are cached too, for a reader
  * that continues at the same position.
  */
-export function sharedPast(
+export function sharePast(
   log: TailOf,
   { stopping, ...options }: SharedPastOptions & { readonly stopping: AbortSignal },
 ) {
   const open = (signal: AbortSignal) => openPast(log, options, signal)
-  const shared = lingering({ open, lingersMs: options.keptMs, stopping })
+  const shared = createLingering({ open, lingersMs: options.keptMs, stopping })
 
   return {
     /** Tails for one reader. */
@@ -72,7 +72,7 @@ function openPast(
   { pastReaders, pastReadersEach, pastBytes }: SharedPastOptions,
   closing: AbortSignal,
 ) {
-  const batches = keptBatches(pastBytes)
+  const batches = createBatchCache(pastBytes)
   const slots = new Slots({ most: pastReaders, mostEach: pastReadersEach })
   /** The most recently used come last. */
   let tails: PastTail[] = []
@@ -185,7 +185,7 @@ function openPast(
  * The log's current extent, or one of at most this age. Calls made while a request is pending share
  * the next request: the pending one may have started before them.
  */
-export function sharedExtent(
+export function shareExtent(
   log: Pick<ReadableLog, 'extent'>,
 ): (forMs?: number) => Promise<readonly Extent[]> {
   let last: Promise<unknown> = Promise.resolve()

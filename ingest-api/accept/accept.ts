@@ -1,6 +1,6 @@
 import type { EventLog } from '../../event-log/event-log.ts'
-import { beforeDeadline, type Clock } from '../../runtime/clock.ts'
-import { mapInTurns, ownTurn } from '../../runtime/end-of-turn.ts'
+import { awaitUntil, type Clock } from '../../runtime/clock.ts'
+import { mapInTurns, yieldFairly } from '../../runtime/end-of-turn.ts'
 import { unavailable } from '../../runtime/errors.ts'
 import { isDeviceSeen, type AppendedEvent } from '../../schemas/events/appended-event.ts'
 import type { ApiKey, KeyGrant } from '../../store/keys.ts'
@@ -117,7 +117,7 @@ export function acceptReports({
     try {
       if (events.length > 0) {
         const appended = areFew ? eventLog.append(events) : appendInTurns(events, deadline)
-        await beforeDeadline(deadline, appended, tooLate)
+        await awaitUntil(deadline, appended, tooLate)
       }
     } catch (error) {
       metrics.failed(error, request, reports.length)
@@ -154,11 +154,11 @@ export function acceptReports({
 
   async function appendInTurns(events: readonly AppendedEvent[], deadline: number): Promise<void> {
     for (let from = 0; from < events.length; from += APPENDED_AT_ONCE) {
-      await ownTurn()
+      await yieldFairly()
       if (performance.now() > deadline) throw tooLate()
       await eventLog.append(events.slice(from, from + APPENDED_AT_ONCE))
     }
-    await ownTurn()
+    await yieldFairly()
   }
 
   /** Counts the devices of the valid reports, and in `judged` refuses reports beyond their limit. */

@@ -1,9 +1,9 @@
 import { describeFaults } from '../../runtime/errors.ts'
 import type { AppendedEvent } from '../../schemas/events/appended-event.ts'
-import { typedAttributes } from '../../schemas/formats/typed-attributes.ts'
+import { typeAttributes } from '../../schemas/formats/typed-attributes.ts'
 import { isListed } from '../../schemas/devices/device-id.ts'
 import type { DeviceSeen } from '../../schemas/events/device-seen.ts'
-import { withMisspelt } from '../../schemas/report/misspelt-fields.ts'
+import { addMisspelt } from '../../schemas/report/misspelt-fields.ts'
 import type { WritableReport } from '../../schemas/report/plain-report.ts'
 import {
   deviceIdFaults,
@@ -12,7 +12,7 @@ import {
 } from '../../schemas/report/position-report.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import { newUlid, recordIdFor } from '../../schemas/events/record-id.ts'
-import { withOptionalFields } from '../../schemas/report/report-fields.ts'
+import { addOptionalFields } from '../../schemas/report/report-fields.ts'
 import type { ApiKey, KeyGrant } from '../../store/keys.ts'
 import type { Refused, SubmittedHeartbeat, SubmittedReport } from './outcome.ts'
 
@@ -42,7 +42,7 @@ export function judgeReport(
   if ('faults' in parsed || otherFaults.length > 0) {
     const faults = 'faults' in parsed ? [...parsed.faults, ...otherFaults] : otherFaults
     const { message: listed, details } = describeFaults(faults)
-    const message = translated === undefined ? withMisspelt(listed, [json]) : listed
+    const message = translated === undefined ? addMisspelt(listed, [json]) : listed
     const refused = { error: 'INVALID_PARAMS', message, details, retriable: false } as const
     return { kind: 'refused', refused }
   }
@@ -73,7 +73,7 @@ function judgeHeartbeat(
       keyId,
       receivedAt,
       ...(battery !== undefined && { battery }),
-      ...(attributes !== undefined && { attributes: typedAttributes(attributes) }),
+      ...(attributes !== undefined && { attributes: typeAttributes(attributes) }),
     }
   )
 }
@@ -127,9 +127,9 @@ function positionReported(
     timestampSource: timestamp === undefined ? 'server' : 'device',
     receivedAt,
   } as const
-  const reported = withOptionalFields(event, isImported ? { ...report, imported: true } : report)
+  const reported = addOptionalFields(event, isImported ? { ...report, imported: true } : report)
   if (attributes === undefined) return reported
-  const typed = typedAttributes(attributes)
+  const typed = typeAttributes(attributes)
   return typed === attributes ? reported : { ...reported, attributes: typed }
 }
 

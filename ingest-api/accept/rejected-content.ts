@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { withoutApiKeys } from '../../schemas/access/keys-in-text.ts'
+import { maskApiKeys } from '../../schemas/access/keys-in-text.ts'
 import {
   REJECTED_BODY_BYTES,
   REJECTED_DEVICE_ID_UNITS,
@@ -57,7 +57,7 @@ function beginning(chunks: readonly Buffer[]): string {
   const kept = cutAtCharacter(bytes)
   if (!isText(kept)) return ''
   // The body may have been truncated before it arrived.
-  const text = withoutApiKeys(kept.toString('utf8'), { cut: true })
+  const text = maskApiKeys(kept.toString('utf8'), { cut: true })
   return cutAtCharacter(Buffer.from(text)).toString('utf8')
 }
 
@@ -83,7 +83,7 @@ function deviceIdIn(json: unknown): string | undefined {
   const { deviceId } = json
   if (typeof deviceId !== 'string') return undefined
   const kept = deviceId.slice(0, REJECTED_DEVICE_ID_UNITS)
-  const text = withoutApiKeys(kept, { cut: kept.length < deviceId.length })
+  const text = maskApiKeys(kept, { cut: kept.length < deviceId.length })
   // Masking may lengthen the text, and a cut may split a surrogate pair.
   return text.slice(0, REJECTED_DEVICE_ID_UNITS).toWellFormed()
 }

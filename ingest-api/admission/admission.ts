@@ -14,7 +14,7 @@ import {
   type KeyLimit,
 } from '../accept/limits.ts'
 import type { KeyCache, KeyUsage } from './keys.ts'
-import { headerOf, overloaded, shareTaken, type SenderRequest } from './sender-request.ts'
+import { headerOf, overloadedError, shareTaken, type SenderRequest } from './sender-request.ts'
 
 /** A request whose key may report, with the key's allowance after the first report. */
 export type Admission = {
@@ -66,7 +66,7 @@ export function admitSenders({
 
   return async function admit(request, { credentials, scope, keyLimit }) {
     // Only requests with a body are refused by the server itself.
-    if (!request.hasPlace) throw overloaded()
+    if (!request.hasPlace) throw overloadedError()
     const grant = await authenticate(request, credentials)
     request.key = grant.key
     if (!request.place.takePlaceOf(grant.key.accountId)) throw await shareTaken()

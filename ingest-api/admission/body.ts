@@ -10,7 +10,7 @@ import { SMALL_BODY_BYTES } from '../../runtime/http/in-flight.ts'
 import {
   headerOf,
   mediaTypeOf,
-  overloaded,
+  overloadedError,
   shareTaken,
   type SenderRequest,
 } from './sender-request.ts'
@@ -125,7 +125,7 @@ function readBytes(request: SenderRequest, limit: Limit): Promise<Buffer> {
     if (bytes.length > limitBytes) return Promise.reject(tooLargeBody(statedBytes))
     // Small requests are limited by their number instead.
     const isHeld = bytes.length <= SMALL_BODY_BYTES || request.hold(bytes.length)
-    return isHeld ? Promise.resolve(bytes) : Promise.reject(overloaded())
+    return isHeld ? Promise.resolve(bytes) : Promise.reject(overloadedError())
   }
   // The client may have disconnected during the key look-up; no event would follow.
   if (http.destroyed) return Promise.reject(cutOffBody())
@@ -162,7 +162,7 @@ function readBytes(request: SenderRequest, limit: Limit): Promise<Buffer> {
 function collector(request: SenderRequest, { limitBytes, chunks, statedBytes }: Limit): Collect {
   let length = 0
   return (chunk) => {
-    if (!request.hold(chunk.length)) return overloaded()
+    if (!request.hold(chunk.length)) return overloadedError()
     length += chunk.length
     chunks.push(chunk)
     return length > limitBytes ? tooLargeBody(statedBytes) : undefined

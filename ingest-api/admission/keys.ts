@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { GoodSecrets } from '../../runtime/limits/auth-failures.ts'
-import { type Clock, within } from '../../runtime/clock.ts'
+import { type Clock, awaitFor } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/errors.ts'
 import { isInForce, type KeyGrant, type KeyRefusals, type Keys } from '../../store/keys.ts'
 
@@ -115,7 +115,7 @@ export class KeyCache {
 
   async #answer(secretHash: Buffer): Promise<KeyGrant | undefined> {
     try {
-      const grant = await within(ANSWER_MS, this.#deps.keys.findGrant(secretHash), tooLate)
+      const grant = await awaitFor(ANSWER_MS, this.#deps.keys.findGrant(secretHash), tooLate)
       this.#away = false
       return grant
     } catch (error) {

@@ -121,7 +121,7 @@ const FAULT: Fault = {
   message: 'Idempotency-Key must be 1 to 255 visible ASCII characters',
 }
 
-export function overloaded(): ApiError {
+export function overloadedError(): ApiError {
   return unavailable('the service is overloaded, please send it again')
 }
 

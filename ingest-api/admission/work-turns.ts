@@ -1,6 +1,6 @@
-import { ownTurn } from '../../runtime/end-of-turn.ts'
+import { yieldFairly } from '../../runtime/end-of-turn.ts'
 import { Slots } from '../../runtime/limits/slots.ts'
-import { overloaded, type SenderRequest } from './sender-request.ts'
+import { overloadedError, type SenderRequest } from './sender-request.ts'
 
 /** From this body size on, a request takes milliseconds of work. */
 export const LARGE_BODY_BYTES = 64 * 1024
@@ -32,7 +32,7 @@ export class WorkTurns {
       most: atOnce,
       waiting: WAITING,
       waitsMs: WAITS_MS,
-      refusal: overloaded,
+      refusal: overloadedError,
     })
   }
 
@@ -42,7 +42,7 @@ export class WorkTurns {
    */
   async begin(request: SenderRequest): Promise<void> {
     request.endWork = await this.#slots.wait(request.key?.accountId)
-    await ownTurn()
+    await yieldFairly()
   }
 }
 
@@ -53,7 +53,7 @@ export async function hasTooManyParts(body: Buffer): Promise<boolean> {
   for (let from = 0; from < body.length; from += SCANNED_AT_ONCE) {
     parts += partsIn(body.subarray(from, from + SCANNED_AT_ONCE))
     if (parts > MOST_PARTS) return true
-    await ownTurn()
+    await yieldFairly()
   }
   return false
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { decoded, type Fields } from '../../schemas/formats/senders/fields.ts'
+import { decodePercent, type Fields } from '../../schemas/formats/senders/fields.ts'
 import {
   chirpstack,
   dawarichOverland,
@@ -85,7 +85,9 @@ export function appRouteOf(requested: string): AppRoute | undefined {
   const keyed = KEYED.exec(path)
   if (keyed !== null) {
     const route = byPath.get(`${keyed[1]}/:key`)
-    return route && { parameters: NO_PARAMETERS, keyInPath: decoded(keyed[2] ?? ''), ...route }
+    return (
+      route && { parameters: NO_PARAMETERS, keyInPath: decodePercent(keyed[2] ?? ''), ...route }
+    )
   }
   return path.includes('/log') ? phonetrackRoute(path) : undefined
 }
@@ -97,17 +99,17 @@ function phonetrackRoute(path: string): AppRoute | undefined {
   const route = byPath.get(device === undefined ? '/log/:app/:key' : '/log/:app/:key/:device')
   const parameters = {
     app: app?.toLowerCase() ?? PHONETRACK_NAMES[own] ?? '',
-    ...(device !== undefined && { device: decoded(device) }),
+    ...(device !== undefined && { device: decodePercent(device) }),
   }
   const format = PHONETRACK_FORMATS.get(parameters.app) ?? phonetrack
-  return route && { parameters, keyInPath: decoded(key), ...route, app: format }
+  return route && { parameters, keyInPath: decodePercent(key), ...route, app: format }
 }
 
 /** Whether this request is a report from an app, which might delete its data on a 4xx. */
 export function isOfApp({ method = '', url = '' }: IncomingMessage): boolean {
   const [path = '', query = ''] = url.split('?', 2)
   const route = appRouteOf(path)
-  return route !== undefined && takes(route, { method, query })
+  return route !== undefined && handlesPath(route, { method, query })
 }
 
 /**
@@ -116,7 +118,7 @@ export function isOfApp({ method = '', url = '' }: IncomingMessage): boolean {
 const POSITION = /(?:^|&)(?:id|deviceid|lat|location)=/
 
 /** Every path answers HEAD too: apps check whether it exists. */
-export function takes(
+export function handlesPath(
   { path, methods }: AppPath,
   { method, query }: { method: string; query: string },
 ): boolean {

@@ -1,6 +1,6 @@
 import { mapInTurns } from '../../runtime/end-of-turn.ts'
 import type { Fault } from '../../runtime/errors.ts'
-import { fittingAttributes } from '../../schemas/report/attributes.ts'
+import { keepFittingAttributes } from '../../schemas/report/attributes.ts'
 import { isListed, deviceIdFault } from '../../schemas/devices/device-id.ts'
 import type { ApiKey } from '../../store/keys.ts'
 import type { SubmittedPosition, SubmittedReport } from '../accept/outcome.ts'
@@ -13,7 +13,7 @@ import {
   INEXACT_ID_FAULT,
   isSent,
   numberIn,
-  shownValue,
+  quoteValue,
 } from '../../schemas/formats/values.ts'
 import {
   EARLIEST,
@@ -21,7 +21,7 @@ import {
   type WritableReport,
 } from '../../schemas/report/plain-report.ts'
 import type { PositionReport } from '../../schemas/report/position-report.ts'
-import { RANGES, withOptionalFields } from '../../schemas/report/report-fields.ts'
+import { RANGES, addOptionalFields } from '../../schemas/report/report-fields.ts'
 
 const LARGE_BYTES = 16 * 1024
 
@@ -42,7 +42,7 @@ export type Submitted = {
  * Converts the items of an app's request to reports with our fields, adding a device to items that
  * name none. Also counts the attributes that do not fit.
  */
-export async function submittedReports(
+export async function toReports(
   items: readonly AppItem[],
   {
     key,
@@ -94,7 +94,7 @@ export async function submittedReports(
     deviceId: string,
     { battery, attributes: sent = {}, isWithoutFix = false, isOfTracker, ifUnknown }: Telemetry,
   ): SubmittedReport {
-    const { attributes, dropped } = fittingAttributes(sent)
+    const { attributes, dropped } = keepFittingAttributes(sent)
     droppedAttributes += dropped
     if (isWithoutFix) withoutFix += 1
     return {
@@ -157,8 +157,8 @@ export function judgePoint(
       longitude: longitude + 0,
     }
     if (time !== undefined) report.timestamp = time
-    withOptionalFields(report, measured)
-    const { attributes, dropped } = fittingAttributes(point.attributes ?? {})
+    addOptionalFields(report, measured)
+    const { attributes, dropped } = keepFittingAttributes(point.attributes ?? {})
     if (attributes !== undefined) report.attributes = attributes
     return { report, dropped }
   }
@@ -178,19 +178,19 @@ function fault(field: string, message: string | undefined): Fault | undefined {
 function coordinateFault(name: 'latitude' | 'longitude', sent: unknown): string | undefined {
   if (!isSent(sent)) return `${name} is missing`
   const number = numberIn(sent)
-  if (number === undefined) return `${name} ${shownValue(sent)} is not a number`
+  if (number === undefined) return `${name} ${quoteValue(sent)} is not a number`
   const [least, greatest] = RANGES[name]
   if (isWithin(number, RANGES[name])) return undefined
-  return `${name} ${shownValue(sent)} is not between ${least} and ${greatest}`
+  return `${name} ${quoteValue(sent)} is not between ${least} and ${greatest}`
 }
 
 function timeFault({ time, sentTime }: SentPoint, now: number): string | undefined {
   if (time === undefined) return undefined
   if (!isSent(sentTime)) return 'timestamp is missing'
-  if (Number.isNaN(time)) return `timestamp ${shownValue(sentTime)} is not a time`
-  if (time < EARLIEST) return `timestamp ${shownValue(sentTime)} is before 2000`
+  if (Number.isNaN(time)) return `timestamp ${quoteValue(sentTime)} is not a time`
+  if (time < EARLIEST) return `timestamp ${quoteValue(sentTime)} is before 2000`
   if (time <= now + FURTHEST_AHEAD_MS) return undefined
-  return `timestamp ${shownValue(sentTime)} is more than 24 hours in the future`
+  return `timestamp ${quoteValue(sentTime)} is more than 24 hours in the future`
 }
 
 function isWithin(

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { within, type Clock } from '../../runtime/clock.ts'
+import { awaitFor, type Clock } from '../../runtime/clock.ts'
 import { Slots } from '../../runtime/limits/slots.ts'
 import { alarmKey, alarmNames } from '../../schemas/report/alarm-names.ts'
 import type { ApiKey } from '../../store/keys.ts'
@@ -138,7 +138,7 @@ export function knownDevices({
     const end = () => underWay.giveBack(accountId)
     asked.then(end, end)
     try {
-      const found = await within(ANSWER_MS, asked, tooLate)
+      const found = await awaitFor(ANSWER_MS, asked, tooLate)
       if (found === undefined) return false
       known.set(id, true)
     } catch {

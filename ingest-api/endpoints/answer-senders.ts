@@ -14,7 +14,7 @@ import type { Logger } from '../../runtime/process/logger.ts'
 import type { Metrics } from '../../runtime/process/metrics.ts'
 import type { ReportMetrics } from '../accept/report-metrics.ts'
 import { SenderRequest, targetOf } from '../admission/sender-request.ts'
-import { appRouteOf, takes, type AppRoute } from '../apps/app-routes.ts'
+import { appRouteOf, handlesPath, type AppRoute } from '../apps/app-routes.ts'
 
 /** The body: JSON, or empty. */
 export type SenderAnswer = { readonly status: number; readonly body: string }
@@ -65,7 +65,7 @@ export function answerSenders(
     const endpoint = byPath.get(path)
     if (endpoint !== undefined) return method === 'POST' ? endpoint : undefined
     const route = appRouteOf(path)
-    return route && takes(route, { method, query }) ? appEndpoint(route) : undefined
+    return route && handlesPath(route, { method, query }) ? appEndpoint(route) : undefined
   }
 
   async function answer(request: SenderRequest, response: HttpAnswer, endpoint: Endpoint) {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { withoutByteOrderMark, bearerToken } from '../../runtime/http/http-request.ts'
+import { skipByteOrderMark, bearerToken } from '../../runtime/http/http-request.ts'
 import { ApiError, retryAfterSeconds, toApiError, unavailable } from '../../runtime/errors.ts'
-import { beforeDeadline, type Clock } from '../../runtime/clock.ts'
+import { awaitUntil, type Clock } from '../../runtime/clock.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { KeyLimit } from '../accept/limits.ts'
 import { refusalOf, type Outcome } from '../accept/outcome.ts'
@@ -11,13 +11,13 @@ import { EMPTY, type SenderApp } from '../apps/sender-apps.ts'
 import type { AppHead } from '../../schemas/formats/senders/app-request.ts'
 import type { AppRoute } from '../apps/app-routes.ts'
 import { fieldsIn, type Fields } from '../../schemas/formats/senders/fields.ts'
-import { submittedReports } from '../apps/submitted-reports.ts'
+import { toReports } from '../apps/submitted-reports.ts'
 import type { RejectUnplaced } from '../apps/unplaced-devices.ts'
 import { readBody } from '../admission/body.ts'
 import {
   headerOf,
   mediaTypeOf,
-  overloaded,
+  overloadedError,
   type SenderRequest,
 } from '../admission/sender-request.ts'
 import { hasTooManyParts, type WorkTurns } from '../admission/work-turns.ts'
@@ -97,12 +97,12 @@ export function appEndpoints({
       if (!isMultipart(request) && (await hasTooManyParts(body))) return refuse(TOO_MANY_PARTS)
     }
     const items = app.read({ body, ...head })
-    if (items.length > 1 && !request.hold(items.length * POINT_BYTES)) throw overloaded()
+    if (items.length > 1 && !request.hold(items.length * POINT_BYTES)) throw overloadedError()
     // Counted before the work, or concurrent requests would all be within the limit.
     const charge = await keyLimit.charge(key, items.length - 1)
     if (charge.exhausted !== undefined) throw keyLimitError(charge.exhausted)
     const now = clock.now()
-    const submitted = await submittedReports(items, { key, now, chunks })
+    const submitted = await toReports(items, { key, now, chunks })
     const { reports, droppedAttributes, withoutFix } = submitted
     metrics.droppedAttributes(droppedAttributes, app.name)
     const { outcomes, rejections } = await accept(grant, reports, request).catch(
@@ -129,7 +129,7 @@ export function appEndpoints({
     try {
       const body = await readBody(request, limitBytes)
       if (takesFiles === true && isMultipart(request)) return body
-      if (isUtf8(body)) return withoutByteOrderMark(body)
+      if (isUtf8(body)) return skipByteOrderMark(body)
       return new ApiError('INVALID_PARAMS', 'the body must be UTF-8')
     } catch (thrown) {
       const error = toApiError(thrown)
@@ -180,7 +180,7 @@ function throwIfPostponed(outcomes: readonly Outcome[]): void {
 async function durable(rejections: readonly Offered[], { deadline }: SenderRequest): Promise<void> {
   if (rejections.length === 0) return
   const written = Promise.all(rejections.map((rejection) => rejection.written))
-  const all = await beforeDeadline(deadline, written, notWritten)
+  const all = await awaitUntil(deadline, written, notWritten)
   if (!all.every(Boolean)) throw notWritten()
 }
 

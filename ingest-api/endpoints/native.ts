@@ -1,7 +1,7 @@
 import { invalidParams, toApiError } from '../../runtime/errors.ts'
 import { bodyFault, parseJson } from '../../runtime/http/http-request.ts'
 import { isoTime } from '../../schemas/text/iso-8601.ts'
-import { withMisspelt } from '../../schemas/report/misspelt-fields.ts'
+import { addMisspelt } from '../../schemas/report/misspelt-fields.ts'
 import { NO_TIMESTAMP } from '../../schemas/report/position-report.ts'
 import type { Scope } from '../../store/keys.ts'
 import type { Accept } from '../accept/accept.ts'
@@ -128,7 +128,7 @@ function answerOfOne(
   switch (outcome.kind) {
     case 'accepted': {
       const { recordId } = outcome
-      const message = withMisspelt('Position accepted', [report?.json])
+      const message = addMisspelt('Position accepted', [report?.json])
       return success(message, { recordId, receivedAt: isoTime(outcome.receivedAt) })
     }
     case 'refused':
@@ -143,7 +143,7 @@ function answerOfEach(
   const results = outcomes.map(resultOf)
   const accepted = outcomes.filter(({ kind }) => kind === 'accepted').length
   const rejected = outcomes.length - accepted
-  const message = withMisspelt(
+  const message = addMisspelt(
     `${accepted} accepted, ${rejected} rejected`,
     reports.map(({ json }) => json),
   )

@@ -9,8 +9,8 @@ import type { DevicePlace, Devices } from '../../store/read-models.ts'
 import type { DeviceDefinitions } from './decider.ts'
 import type { ChangedGeofence } from './definitions.ts'
 import { judgeApart, type Judging } from './judge-apart.ts'
-import { lookedAtSoon } from './judge.ts'
-import { withAdopted, withoutOthers } from './sides.ts'
+import { judgeSoon } from './judge.ts'
+import { addAdopted, dropOtherGeofences } from './sides.ts'
 
 /** Some milliseconds of work: reports are processed in between. */
 const ADOPTED_AT_ONCE = 50
@@ -112,7 +112,7 @@ export function adoptDevices(
         return {
           ...device,
           judge(state) {
-            const next = state && adopted(state, definitions.of(device), now)
+            const next = state && adoptGeofences(state, definitions.of(device), now)
             return next === undefined || next === state ? undefined : { state: next, facts: [] }
           },
         }
@@ -155,15 +155,19 @@ export function adoptDevices(
  * The device's state with the geofences that came into force around its last position. Causes no
  * fact.
  */
-export function adopted(state: FactState, definitions: DeviceDefinitions, now: number): FactState {
+export function adoptGeofences(
+  state: FactState,
+  definitions: DeviceDefinitions,
+  now: number,
+): FactState {
   if (state.definitions === undefined) return state
   const { geofences: before, rules } = state.definitions
-  const kept = withoutOthers(before, definitions.geofences)
-  const geofences = withAdopted(kept, definitions.geofences)
+  const kept = dropOtherGeofences(before, definitions.geofences)
+  const geofences = addAdopted(kept, definitions.geofences)
   if (geofences === before) return state
   const next = { ...state, definitions: { geofences, rules } }
   // A rule about silence may apply there.
-  return definitions.rules.length === 0 ? next : lookedAtSoon(next, now)
+  return definitions.rules.length === 0 ? next : judgeSoon(next, now)
 }
 
 function boxesOf(geofences: readonly PreparedGeofence[]): readonly Box[] {

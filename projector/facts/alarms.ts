@@ -2,7 +2,7 @@ import type { AlarmState, FactState } from '../../schemas/facts/fact-state.ts'
 import { alarmKey, alarmNames } from '../../schemas/report/alarm-names.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
 import {
-  unchanged,
+  keepState,
   type Decision,
   type FactInput,
   type HeartbeatInput,
@@ -26,10 +26,10 @@ const NONE: AlarmState = { onTime: {}, late: {} }
 /** A repeat never causes an alarm. */
 export function judgeAlarms(state: FactState, input: FactInput): Judged {
   if (input.kind === 'time' || (input.kind === 'position' && input.isRepeat)) {
-    return unchanged(state)
+    return keepState(state)
   }
   const names = alarmNames(attributesOf(input)?.['alarm'])
-  if (names.size === 0) return unchanged(state)
+  if (names.size === 0) return keepState(state)
   const late = input.kind === 'position' && input.isLate
   const at = input.kind === 'position' ? trueAt(input.position) : input.receivedAt
   const position = input.kind === 'position' && { position: input.position }

@@ -2,8 +2,8 @@ import type { DefinitionsState } from '../../schemas/definitions/definitions-sta
 import type { FactState } from '../../schemas/facts/fact-state.ts'
 import { judgeAlarms } from './alarms.ts'
 import {
-  earliest,
-  unchanged,
+  earlierOf,
+  keepState,
   type Decider,
   type Decision,
   type DeviceDefinitions,
@@ -11,9 +11,9 @@ import {
   type Judged,
 } from './decider.ts'
 import { insideAfterEach, insideOf, judgeGeofences } from './geofences.ts'
-import { judgeRules, withoutOtherRules } from './judge-rules.ts'
+import { judgeRules, dropOtherRules } from './judge-rules.ts'
 import { endSilences, judgeLiveness, judgeSilences, nextSilence } from './silence.ts'
-import { withoutOthers } from './sides.ts'
+import { dropOtherGeofences } from './sides.ts'
 import { endWaits, nextEnd } from './waits.ts'
 
 /** In the order of their facts. Geofences are judged before rules, which may be about geofences. */
@@ -57,7 +57,7 @@ export function decide(before: FactState, input: FactInput, by: DeviceDefinition
 function nextDue(state: FactState, input: FactInput, by: DeviceDefinitions): number | null {
   const { definitions, liveness } = state
   const end = definitions === undefined ? null : nextEnd(definitions, by)
-  return earliest(earliest(end, nextSilence(state, input, by)), liveness?.due ?? null)
+  return earlierOf(earlierOf(end, nextSilence(state, input, by)), liveness?.due ?? null)
 }
 
 const NEW: DefinitionsState = { geofences: { standings: {} }, rules: { standings: {} } }
@@ -69,15 +69,15 @@ const NEW: DefinitionsState = { geofences: { standings: {} }, rules: { standings
 function dropOthers(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
   if (state.definitions === undefined) {
     const isFirst = input.kind === 'position' && !input.isRepeat
-    return unchanged(isFirst ? { ...state, definitions: NEW } : state)
+    return keepState(isFirst ? { ...state, definitions: NEW } : state)
   }
   const { geofences, rules } = state.definitions
   const definitions = {
-    geofences: withoutOthers(geofences, by.geofences),
-    rules: withoutOtherRules(rules, by.rules),
+    geofences: dropOtherGeofences(geofences, by.geofences),
+    rules: dropOtherRules(rules, by.rules),
   }
   const isSame = definitions.geofences === geofences && definitions.rules === rules
-  return unchanged(isSame ? state : { ...state, definitions })
+  return keepState(isSame ? state : { ...state, definitions })
 }
 
 /** Alarms are decided first: the device is still where it was. */

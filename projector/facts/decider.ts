@@ -111,7 +111,7 @@ export type Wait = {
 
 const NO_DECISIONS: readonly Decision[] = []
 
-export function unchanged<State>(state: State): Judged<State> {
+export function keepState<State>(state: State): Judged<State> {
   return { state, decisions: NO_DECISIONS }
 }
 
@@ -132,7 +132,7 @@ export function signOfLife(input: PositionInput | HeartbeatInput): StartedWait {
   return { at: receivedAt, receivedAt, position: input.position }
 }
 
-export function earliest(one: number | null, other: number | null): number | null {
+export function earlierOf(one: number | null, other: number | null): number | null {
   if (one === null || other === null) return one ?? other
   return Math.min(one, other)
 }

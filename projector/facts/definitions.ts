@@ -1,7 +1,11 @@
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { readPages } from '../../runtime/process/read-pages.ts'
-import { GeofenceIndex, prepared, type PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
+import {
+  GeofenceIndex,
+  prepareGeofence,
+  type PreparedGeofence,
+} from '../../schemas/geo/geofence-index.ts'
 import { isSelected, type DeviceSelection } from '../../schemas/definitions/selection.ts'
 import type { ChangedDefinition, DefinitionStore } from '../../store/definitions.ts'
 import { ChangesFollower } from '../../store/follow-changes.ts'
@@ -216,7 +220,7 @@ export class KnownDefinitions {
         const before = account.geofences.get(id)?.geofence
         if (definition === undefined) account.geofences.delete(id)
         else {
-          const known = prepared({ ...definition, ...named(definition) })
+          const known = prepareGeofence({ ...definition, ...named(definition) })
           account.geofences.set(id, known)
           if (definition.enabled && definition.inForceSince !== before?.inForceSince) {
             this.#found.push({ ...known, wasThere: !this.#isRead })

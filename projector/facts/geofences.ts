@@ -8,7 +8,7 @@ import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
 import {
   isMove,
-  unchanged,
+  keepState,
   type Decision,
   type DeviceDefinitions,
   type FactInput,
@@ -27,7 +27,7 @@ import {
   isNewAt,
   newestOf,
   surerBefore,
-  withAdopted,
+  addAdopted,
   type Fix,
 } from './sides.ts'
 
@@ -101,7 +101,7 @@ export function endGeofenceWait(
 ): Judged<GeofencesState> {
   const known = definitionOf(id, definitions)
   const standing = state.standings[id]
-  if (known === undefined || standing === undefined) return unchanged(state)
+  if (known === undefined || standing === undefined) return keepState(state)
   const standings = { ...state.standings }
   if (standing.side === 'inside') {
     delete standings[id]
@@ -122,7 +122,7 @@ export function judgeGeofences(
   input: FactInput,
   { geofences: by }: DeviceDefinitions,
 ): Judged {
-  if (state.definitions === undefined || !isMove(input)) return unchanged(state)
+  if (state.definitions === undefined || !isMove(input)) return keepState(state)
   const { rules } = state.definitions
   const { state: geofences, decisions } = judgePlace(state.definitions.geofences, input, by)
   return { state: { ...state, definitions: { geofences, rules } }, decisions }
@@ -139,7 +139,7 @@ function judgePlace(
   const isEarlier = ({ geofence }: PreparedGeofence) =>
     receivedAt < inForceSince(geofence, definitions)
   const waitFor = ({ confirmSeconds }: Geofence) => (confirmSeconds === 0 ? undefined : start)
-  const { last, standings: own } = withAdopted(before, definitions)
+  const { last, standings: own } = addAdopted(before, definitions)
   const newest = newestOf(definitions)
   // A minute later every process knows of it.
   const surer = surerBefore(last, { ...fix, receivedAt })

@@ -1,4 +1,4 @@
-import { furthest, includes } from '../../event-log/offsets.ts'
+import { higherOffsets, includes } from '../../event-log/offsets.ts'
 import { eventIdOf } from '../../schemas/events/appended-event.ts'
 import type { PositionEntry } from '../../schemas/events/log-entry.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
@@ -92,7 +92,7 @@ export function judgeBatches(
         },
         devices: work,
       })
-      judged = furthest(judged, { [partition]: lastOffset })
+      judged = higherOffsets(judged, { [partition]: lastOffset })
     },
   }
 }

@@ -1,6 +1,6 @@
 import { jsonSize } from '../../runtime/json-size.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
-import { untilSucceeded } from '../../runtime/process/repeat.ts'
+import { repeatUntilSuccess } from '../../runtime/process/repeat.ts'
 import { WentBackError } from '../../store/read-models.ts'
 import type { JudgeBatch, ProjectedBatch, ProjectedChange } from './judge-batch.ts'
 
@@ -73,7 +73,7 @@ export function judgeBehind(
         onWentBack(error)
       }
     }
-    return untilSucceeded(attempt, { logger, signal, failure: 'judging failed; retrying' })
+    return repeatUntilSuccess(attempt, { logger, signal, failure: 'judging failed; retrying' })
   }
 
   return {

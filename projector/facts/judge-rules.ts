@@ -10,26 +10,33 @@ import type { OptionalFields } from '../../schemas/report/report-fields.ts'
 import {
   isMove,
   signOfLife,
-  unchanged,
+  keepState,
   type DeviceDefinitions,
   type FactInput,
   type Judged,
   type PositionInput,
   type Wait,
 } from './decider.ts'
-import { hereSince, judgeConditions, raised, rulesInForce, withStanding, without } from './rules.ts'
+import {
+  hereSince,
+  judgeConditions,
+  raiseRule,
+  rulesInForce,
+  setStanding,
+  removeStanding,
+} from './rules.ts'
 import { continueStop, judgeStop, stopDue, type StopVerdict } from './stops.ts'
 
 /**
  * Drops, without facts, the standings of rules that were deleted, changed, disabled or no longer
  * apply to the device.
  */
-export function withoutOtherRules(state: RulesState, rules: readonly DeviceRule[]): RulesState {
+export function dropOtherRules(state: RulesState, rules: readonly DeviceRule[]): RulesState {
   const isKept = (id: string) =>
     rules.some((rule) => rule.id === id && rule.revision === state.standings[id]?.revision)
   const gone = Object.keys(state.standings).filter((id) => !isKept(id))
   if (gone.length === 0) return state
-  return { ...state, standings: without(state.standings, ...gone) }
+  return { ...state, standings: removeStanding(state.standings, ...gone) }
 }
 
 export function* ruleWaits(
@@ -49,15 +56,15 @@ export function endRuleWait(
   rules: readonly DeviceRule[],
 ): Judged<RulesState> {
   const rule = rules.find((one) => one.id === id)
-  if (rule === undefined) return unchanged(state)
-  const { decision, standing } = raised(rule, start)
-  return { state: withStanding(state, id, standing), decisions: [decision] }
+  if (rule === undefined) return keepState(state)
+  const { decision, standing } = raiseRule(rule, start)
+  return { state: setStanding(state, id, standing), decisions: [decision] }
 }
 
 /** Judges the conditions of the rules, except silences, by an input. */
 export function judgeRules(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
-  if (state.definitions === undefined || input.kind === 'time') return unchanged(state)
-  if (input.kind === 'position' && input.isLate) return unchanged(state)
+  if (state.definitions === undefined || input.kind === 'time') return keepState(state)
+  if (input.kind === 'position' && input.isLate) return keepState(state)
   const { geofences } = state.definitions
   let { rules } = state.definitions
   const { stop: before, ...withoutStop } = rules
@@ -96,7 +103,7 @@ export function endAtStop(
   by: DeviceDefinitions,
 ): Judged<RulesState> {
   const { stop } = rules
-  if (stop === undefined) return unchanged(rules)
+  if (stop === undefined) return keepState(rules)
   const verdict = continueStop(stop, now, false)
   const { last, repeatedAt } = stop
   const start = { at: last.at + now - last.receivedAt, receivedAt: now }

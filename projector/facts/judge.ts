@@ -1,4 +1,4 @@
-import { withOffset } from '../../event-log/offsets.ts'
+import { setOffset } from '../../event-log/offsets.ts'
 import { jsonSize } from '../../runtime/json-size.ts'
 import type { Origin } from '../../schemas/devices/read-models.ts'
 import type { PositionEntry, RepeatEntry, SeenEntry } from '../../schemas/events/log-entry.ts'
@@ -10,7 +10,7 @@ import {
 } from '../../schemas/facts/fact-state.ts'
 import { factId, type DeviceFact } from '../../schemas/facts/facts.ts'
 import { compareOrigins, comparePositionTimes } from '../../schemas/geo/position-order.ts'
-import { withOptionalFields } from '../../schemas/report/report-fields.ts'
+import { addOptionalFields } from '../../schemas/report/report-fields.ts'
 import type { JudgedDevice } from '../../store/facts.ts'
 import {
   isMove,
@@ -83,7 +83,7 @@ export function judgeEntries(
       state = judge(state, input, judging, made)
       if (isMove(input)) last = lastJudged(input.position, entry.origin)
     }
-    const applied = withOffset(state.applied, entry.origin)
+    const applied = setOffset(state.applied, entry.origin)
     state = { ...state, applied, ...(last !== undefined && { last }) }
   }
   return { state, facts: made.facts }
@@ -112,7 +112,7 @@ function isDue({ due }: FactState, now: number): boolean {
  * A state after the settings, geofences or rules have changed: its deadlines are recomputed when it
  * is next judged.
  */
-export function lookedAtSoon(state: FactState, now: number): FactState {
+export function judgeSoon(state: FactState, now: number): FactState {
   const { liveness } = state
   if (liveness === undefined) return state
   const due = Math.min(state.due ?? now, now)
@@ -228,7 +228,7 @@ function inputOf(state: FactState, entry: JudgedEntry): Exclude<FactInput, { kin
 function positionInput({ last }: FactState, entry: PositionEntry | RepeatEntry): PositionInput {
   const { event, origin } = entry
   const { recordId, receivedAt, latitude, longitude, timestamp } = event
-  const position: JudgedPosition = withOptionalFields(
+  const position: JudgedPosition = addOptionalFields(
     { recordId, latitude, longitude, timestamp, receivedAt },
     event,
   )

@@ -77,20 +77,20 @@ export function judgeConditions(
     if (holds === undefined) continue
     if (!holds) {
       if (standing === undefined) continue
-      after = { ...after, standings: without(after.standings, id) }
+      after = { ...after, standings: removeStanding(after.standings, id) }
       if (standing.raisedAt !== undefined) {
-        decisions.push(cleared(rule, standing.raisedAt, start, shown))
+        decisions.push(clearRule(rule, standing.raisedAt, start, shown))
       }
       continue
     }
     if (standing?.raisedAt !== undefined) continue
     const wait = standing?.wait ?? { ...startOf(rule, { moment, geofences, by }), ...shown }
     if (!hasLasted(wait, rule, start)) {
-      if (standing === undefined) after = withStanding(after, id, { revision, wait })
+      if (standing === undefined) after = setStanding(after, id, { revision, wait })
       continue
     }
-    const { decision, standing: next } = raised(rule, wait)
-    after = withStanding(after, id, next)
+    const { decision, standing: next } = raiseRule(rule, wait)
+    after = setStanding(after, id, next)
     decisions.push(decision)
   }
   return { state: after, decisions }
@@ -174,7 +174,7 @@ function hasLasted(wait: StartedWait, { forSeconds }: DeviceRule, now: StartedWa
   return now.position !== undefined && wait.at + ms <= now.at
 }
 
-export function raised(
+export function raiseRule(
   rule: DeviceRule,
   { at: begunAt, position, value }: StartedWait & { readonly value?: RuleValue },
 ): { readonly decision: Decision; readonly standing: RuleStanding } {
@@ -190,7 +190,7 @@ export function raised(
   return { decision, standing: { revision, raisedAt: at } }
 }
 
-export function cleared(
+export function clearRule(
   rule: DeviceRule,
   raisedAt: number,
   { at: endedAt, position }: StartedWait,
@@ -209,11 +209,11 @@ export function cleared(
   }
 }
 
-export function withStanding(state: RulesState, id: string, standing: RuleStanding): RulesState {
+export function setStanding(state: RulesState, id: string, standing: RuleStanding): RulesState {
   return { ...state, standings: { ...state.standings, [id]: standing } }
 }
 
-export function without(
+export function removeStanding(
   standings: RulesState['standings'],
   ...ids: readonly string[]
 ): RulesState['standings'] {

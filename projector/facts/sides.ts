@@ -95,7 +95,7 @@ export function* counting(
  * Drops, without facts, the standings in geofences that were deleted, disabled or no longer apply
  * to the device, and the waits that began before their geofence changed.
  */
-export function withoutOthers(
+export function dropOtherGeofences(
   state: GeofencesState,
   definitions: GeofenceDefinitions,
 ): GeofencesState {
@@ -135,7 +135,7 @@ function standingNow(
  * A device inside a geofence that came into force after its last position is inside it without a
  * fact.
  */
-export function withAdopted(
+export function addAdopted(
   state: GeofencesState,
   definitions: GeofenceDefinitions,
 ): GeofencesState {

@@ -3,9 +3,9 @@ import { namedRule, type DeviceRule } from '../../schemas/definitions/device-rul
 import { SILENCE } from '../../schemas/devices/liveness.ts'
 import type { FactState, LivenessState } from '../../schemas/facts/fact-state.ts'
 import {
-  earliest,
+  earlierOf,
   signOfLife,
-  unchanged,
+  keepState,
   type Decision,
   type DeviceDefinitions,
   type FactInput,
@@ -14,7 +14,7 @@ import {
   type TimeInput,
 } from './decider.ts'
 import { isInside } from './geofences.ts'
-import { cleared, hereSince, ruleInForceSince, rulesInForce, without } from './rules.ts'
+import { clearRule, hereSince, ruleInForceSince, rulesInForce, removeStanding } from './rules.ts'
 
 /**
  * A deadline is checked no later than this, because the settings may have changed in the meantime.
@@ -35,15 +35,15 @@ export function offlineAfter(expectedIntervalSeconds: number | undefined): numbe
  */
 export function endSilences(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
   const { definitions } = state
-  if (definitions === undefined || input.kind === 'time') return unchanged(state)
+  if (definitions === undefined || input.kind === 'time') return keepState(state)
   const sign = signOfLife(input)
   let { standings } = definitions.rules
   const decisions: Decision[] = []
   for (const rule of rulesInForce(input.receivedAt, by)) {
     const raisedAt = 'silent' in rule.when ? standings[rule.id]?.raisedAt : undefined
     if (!isBroken(raisedAt, sign.receivedAt)) continue
-    standings = without(standings, rule.id)
-    decisions.push(cleared(rule, raisedAt, sign))
+    standings = removeStanding(standings, rule.id)
+    decisions.push(clearRule(rule, raisedAt, sign))
   }
   return { state: withStandings(state, definitions, standings), decisions }
 }
@@ -51,7 +51,7 @@ export function endSilences(state: FactState, input: FactInput, by: DeviceDefini
 /** Raises the rules about silence. */
 export function judgeSilences(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
   const { definitions } = state
-  if (definitions === undefined || input.kind !== 'time') return unchanged(state)
+  if (definitions === undefined || input.kind !== 'time') return keepState(state)
   let { standings } = definitions.rules
   const decisions: Decision[] = []
   for (const { rule, deadline, silenceMs } of silences(state, by)) {
@@ -70,7 +70,7 @@ export function nextSilence(
 ): number | null {
   return silences(state, by).reduce<number | null>(
     (first, silence) =>
-      earliest(first, input.kind === 'time' ? openUntil(silence, input) : silence.deadline),
+      earlierOf(first, input.kind === 'time' ? openUntil(silence, input) : silence.deadline),
     null,
   )
 }
@@ -108,13 +108,13 @@ function silences(
 export function judgeLiveness(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
   const { liveness } = state
   if (input.kind === 'time') {
-    if (liveness === undefined || liveness.offlineAt !== undefined) return unchanged(state)
+    if (liveness === undefined || liveness.offlineAt !== undefined) return keepState(state)
     return judgeOffline(state, liveness, { input, by })
   }
   const { receivedAt } = input
   const seenAt = Math.max(liveness?.seenAt ?? -Infinity, receivedAt)
   if (liveness !== undefined && !isBroken(liveness.offlineAt, receivedAt)) {
-    return unchanged({ ...state, liveness: { ...liveness, seenAt } })
+    return keepState({ ...state, liveness: { ...liveness, seenAt } })
   }
   const { position } = signOfLife(input)
   const due = lookAt(receivedAt + by.offlineAfterMs, receivedAt)
@@ -144,7 +144,7 @@ function judgeOffline(
   const { now } = input.hearing
   const later = isWatched ? until : now + LOOK_AGAIN_MS
   const due = deadline > input.at ? lookAt(deadline, now) : later
-  return unchanged({ ...state, liveness: { ...liveness, due } })
+  return keepState({ ...state, liveness: { ...liveness, due } })
 }
 
 /** When a device goes offline if it sends nothing more. */

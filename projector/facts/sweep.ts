@@ -1,9 +1,9 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { DueDevice, FactStore, JudgeDevice } from '../../store/facts.ts'
-import { adopted } from './adopt.ts'
+import { adoptGeofences } from './adopt.ts'
 import { judgeApart, type Judging } from './judge-apart.ts'
-import { judgeTime, lookedAtSoon } from './judge.ts'
+import { judgeTime, judgeSoon } from './judge.ts'
 
 /** Devices per event-loop turn: reports wait meanwhile. */
 const AT_ONCE = 200
@@ -37,7 +37,7 @@ export function sweepDeadlines(
       const devices = changed.slice(at, at + AT_ONCE).map((device): JudgeDevice => ({
         ...device,
         judge(state) {
-          const next = state && adopted(lookedAtSoon(state, now), definitions.of(device), now)
+          const next = state && adoptGeofences(judgeSoon(state, now), definitions.of(device), now)
           return next === undefined || next === state ? undefined : { state: next, facts: [] }
         },
       }))

@@ -1,4 +1,4 @@
-import { withOffset } from '../../event-log/offsets.ts'
+import { setOffset } from '../../event-log/offsets.ts'
 import type { DefinitionsState } from '../../schemas/definitions/definitions-state.ts'
 import type { FactState } from '../../schemas/facts/fact-state.ts'
 import { comparePositionTimes } from '../../schemas/geo/position-order.ts'
@@ -41,7 +41,7 @@ export function uneventful(
   const surer = surerBefore(definitions.geofences.last, fix)
   const next: FactState = {
     sequence,
-    applied: withOffset(applied, origin),
+    applied: setOffset(applied, origin),
     due,
     last: { recordId, timestamp, receivedAt, origin },
     liveness: { seenAt: receivedAt, due },

@@ -3,7 +3,7 @@ import type { FactState } from '../../schemas/facts/fact-state.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
 import {
   isMove,
-  unchanged,
+  keepState,
   type Decision,
   type DeviceDefinitions,
   type FactInput,
@@ -25,9 +25,9 @@ type WaitClock = 'at' | 'receivedAt'
  * there.
  */
 export function endWaits(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
-  if (state.definitions === undefined) return unchanged(state)
+  if (state.definitions === undefined) return keepState(state)
   if (input.kind === 'time') return endUntil(state, input.at, { clock: 'receivedAt', by })
-  if (!isMove(input)) return unchanged(state)
+  if (!isMove(input)) return keepState(state)
   const { position, receivedAt } = input
   const rules = rulesInForce(receivedAt, by)
   const received = { clock: 'at', receivedAt, by: { ...by, rules } } as const
@@ -56,7 +56,7 @@ function endUntil(before: FactState, until: number, ending: Ending): Judged {
     definitions = ended.state
     decisions.push(...ended.decisions)
   }
-  if (definitions === before.definitions || definitions === undefined) return unchanged(before)
+  if (definitions === before.definitions || definitions === undefined) return keepState(before)
   return { state: { ...before, definitions }, decisions }
 }
 

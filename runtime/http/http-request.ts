@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { withoutApiKeys } from '../../schemas/access/keys-in-text.ts'
+import { maskApiKeys } from '../../schemas/access/keys-in-text.ts'
 import { ApiError, invalidParams } from '../errors.ts'
 
 /** An unread body longer than this closes the connection instead of being read to its end. */
@@ -16,7 +16,7 @@ export function requestIdOf({ headers }: IncomingMessage): string {
 
 /** An API key in it would end up in the log, the audit and the response. */
 function isUsableId(id: string): boolean {
-  return /^[\w.:-]{1,64}$/.test(id) && withoutApiKeys(id, { cut: false }) === id
+  return /^[\w.:-]{1,64}$/.test(id) && maskApiKeys(id, { cut: false }) === id
 }
 
 /** The token of an `Authorization: Bearer` header (specification section 5, RFC 6750). */
@@ -54,7 +54,7 @@ export function requireJson(mediaType: string): void {
  * @throws {ApiError} 400.
  */
 export function parseJson(body: Buffer): unknown {
-  const bytes = withoutByteOrderMark(body)
+  const bytes = skipByteOrderMark(body)
   if (bytes.length === 0) throw emptyBody()
   if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
   try {
@@ -87,7 +87,7 @@ export function isNestedDeeper(json: Buffer, depth: number): boolean {
 /**
  * The bytes after a UTF-8 byte order mark, which a JSON parser may ignore (RFC 8259, section 8.1).
  */
-export function withoutByteOrderMark(bytes: Buffer): Buffer {
+export function skipByteOrderMark(bytes: Buffer): Buffer {
   const [first, second, third] = BYTE_ORDER_MARK
   const isMarked = bytes[0] === first && bytes[1] === second && bytes[2] === third
   return isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import { ApiError, DependencyError, toApiError } from '../errors.ts'
-import { withoutApiKeys } from '../../schemas/access/keys-in-text.ts'
+import { maskApiKeys } from '../../schemas/access/keys-in-text.ts'
 import { hasLongUnreadBody, requestIdOf } from './http-request.ts'
 import type { Logger } from '../process/logger.ts'
 import type { Metrics } from '../process/metrics.ts'
@@ -213,7 +213,7 @@ export function errorEnvelope({ status, message, error, details }: ApiError) {
 }
 
 function masked(text: string): string {
-  return withoutApiKeys(text, { cut: false })
+  return maskApiKeys(text, { cut: false })
 }
 
 type RouterContext = {

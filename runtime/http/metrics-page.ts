@@ -7,7 +7,7 @@ import {
   type MetricValue,
   type Registry,
 } from 'prom-client'
-import { within } from '../clock.ts'
+import { awaitFor } from '../clock.ts'
 
 /** How long one rendering is reused: it takes milliseconds, and `/metrics` is open to everybody. */
 const SHARED_MS = 1_000
@@ -61,7 +61,7 @@ export function threadMetrics(registry: Registry) {
       ofOther = async () => {
         try {
           const late = () => new Error('the other thread is busy')
-          lastOfOther = await within(ANSWER_WITHIN_MS, other(), late)
+          lastOfOther = await awaitFor(ANSWER_WITHIN_MS, other(), late)
         } catch {
           unanswered.inc()
         }

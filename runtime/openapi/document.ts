@@ -75,7 +75,7 @@ export function openApiDocument({
   const components = new SchemaComponents()
   const paths: Record<string, Record<string, JsonSchema>> = {}
   for (const operation of operations) {
-    const path = (paths[templated(operation.path)] ??= {})
+    const path = (paths[templatePath(operation.path)] ??= {})
     path[operation.method.toLowerCase()] = components.extract(described(operation)) as JsonSchema
   }
   const identifiers = among([
@@ -137,7 +137,7 @@ function webhook(type: string, schema: JsonSchema): JsonSchema {
 }
 
 /** A path in OpenAPI's syntax: `/api/v1/devices/{deviceId}`. */
-export function templated(path: string): string {
+export function templatePath(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}')
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isMainThread } from 'node:worker_threads'
 import { isProgramFault, reasonOf } from '../errors.ts'
 import type { Logger } from './logger.ts'
-import { periodically } from './repeat.ts'
+import { repeatPeriodically } from './repeat.ts'
 
 /** The fraction of the deadline that running tasks, and one last task, may take after the stop. */
 const SHARE_OF_TASKS = 1 / 4
@@ -88,7 +88,7 @@ export class Lifecycle {
   /** A task repeated from now until the process stops. */
   every(name: string, everyMs: number, task: () => Promise<void>): void {
     const signal = this.stopping
-    this.run(name, periodically({ what: name, everyMs, task, signal, logger: this.#logger }))
+    this.run(name, repeatPeriodically({ what: name, everyMs, task, signal, logger: this.#logger }))
   }
 
   /** A last task when the process stops. If it fails or takes too long, it is abandoned. */

@@ -16,7 +16,7 @@ type Kept<Opened> = {
   leaving?: NodeJS.Timeout
 }
 
-export function lingering<Opened>({
+export function createLingering<Opened>({
   open,
   lingersMs,
   stopping,

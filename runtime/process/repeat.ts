@@ -35,7 +35,7 @@ type Retrying = {
  * Repeats `work` until it succeeds or `signal` is aborted; never rejects. When a call times out,
  * the server continues a long operation, and the next call waits for the same one.
  */
-export async function untilSucceeded(
+export async function repeatUntilSuccess(
   work: () => Promise<void>,
   { logger, signal, failure }: Retrying,
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function untilSucceeded(
  * Repeats `work` until it succeeds, as long as its failures are temporary.
  * @throws the first permanent failure, or the last failure when `signal` is aborted.
  */
-export async function onceAvailable<T>(
+export async function repeatUntilAvailable<T>(
   work: () => Promise<T>,
   { logger, signal, failure }: Retrying,
 ): Promise<T> {
@@ -76,7 +76,7 @@ export async function onceAvailable<T>(
  * Runs a task now, and again `everyMs` after each end, until `signal` is aborted. Failures are
  * logged and do not stop it.
  */
-export async function periodically({
+export async function repeatPeriodically({
   what,
   everyMs,
   task,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { DependencyError, reasonOf } from '../errors.ts'
 import type { Logger } from '../process/logger.ts'
-import { opening, isWritable, requireWritableDirectory, makeDirectory } from './opening.ts'
+import { explainOpening, isWritable, requireWritableDirectory, makeDirectory } from './opening.ts'
 import { isBusy } from './sqlite-errors.ts'
 
 /** Exists, and is empty, wherever a service has run. */
@@ -78,11 +78,13 @@ export function holdFile(
   file: string,
   { waitMs }: { waitMs: number },
 ): { release(): void } | undefined {
-  const driver = opening({ file, called: file, ifDamaged: REMOVE_IT }, () => {
+  const driver = explainOpening({ file, called: file, ifDamaged: REMOVE_IT }, () => {
     return new DatabaseSync(file, { timeout: waitMs })
   })
   try {
-    opening({ file, called: file, ifDamaged: REMOVE_IT }, () => driver.exec('BEGIN EXCLUSIVE'))
+    explainOpening({ file, called: file, ifDamaged: REMOVE_IT }, () =>
+      driver.exec('BEGIN EXCLUSIVE'),
+    )
   } catch (error) {
     driver.close()
     if (error instanceof DependencyError && isBusy(error.cause)) return undefined

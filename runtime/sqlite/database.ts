@@ -3,7 +3,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
 import { BEFORE_0_3_0 } from './before-0.3.0.ts'
-import { explained, opening, requireWritableFile } from './opening.ts'
+import { explainOpenError, explainOpening, requireWritableFile } from './opening.ts'
 import { isBusy, translation } from './sqlite-errors.ts'
 import { versionByTables } from './version-by-tables.ts'
 
@@ -66,15 +66,16 @@ export class Database {
       ifDamaged = RESTORE_IT,
     }: DatabaseOptions = {},
   ) {
-    this.#failure = (error) => explained(translation(called, error), { file, called, ifDamaged })
+    this.#failure = (error) =>
+      explainOpenError(translation(called, error), { file, called, ifDamaged })
     const opened = { file, called, ifDamaged }
     this.#isReadOnly = readOnly
-    this.#driver = opening(
+    this.#driver = explainOpening(
       opened,
       () => new DatabaseSync(file, { timeout: busyTimeoutMs, readOnly }),
     )
     try {
-      opening(opened, () => {
+      explainOpening(opened, () => {
         if (!readOnly) useWriteAheadLog(this.#driver, busyTimeoutMs)
         this.#driver.exec(`PRAGMA synchronous = ${synchronous}`)
         // Deleted data is overwritten: otherwise positions would stay in free pages for years.
@@ -102,7 +103,7 @@ export class Database {
     if (!existsSync(file)) return
     const { called = 'the store', remedy, ifDamaged = RESTORE_IT } = options
     requireWritableFile(file)
-    opening({ file, called, ifDamaged }, () => {
+    explainOpening({ file, called, ifDamaged }, () => {
       const driver = new DatabaseSync(file, { readOnly: true })
       try {
         requireKnown(versionOf(driver, { file, migrations, remedy }), { file, migrations })

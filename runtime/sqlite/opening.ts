@@ -20,16 +20,16 @@ const ROOM_BYTES = 256 * 1024
  * say which permission is missing, or that the disk was too full to create the file.
  * @throws {DependencyError}
  */
-export function opening<T>(opened: OpenedFile, work: () => T): T {
+export function explainOpening<T>(opened: OpenedFile, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw explained(translation(`${opened.called} (${opened.file})`, error), opened)
+    throw explainOpenError(translation(`${opened.called} (${opened.file})`, error), opened)
   }
 }
 
 /** The error with the reason and the remedy, if the file system or the file shows them. */
-export function explained(error: unknown, opened: OpenedFile): unknown {
+export function explainOpenError(error: unknown, opened: OpenedFile): unknown {
   if (!(error instanceof DependencyError)) return error
   const reason = reasonFor(error, opened)
   if (reason === undefined) return error

@@ -24,7 +24,7 @@ const PASSING = new Set([PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTO
  * Runs `work`. Errors of the driver become `DependencyError`s that name `what` failed; others are
  * rethrown unchanged.
  */
-export function translated<T>(operation: string, work: () => T): T {
+export function translateErrors<T>(operation: string, work: () => T): T {
   try {
     return work()
   } catch (error) {

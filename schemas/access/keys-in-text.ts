@@ -42,7 +42,7 @@ function holdsKey(text: string): boolean {
  * Masks every API key in a text, even one that is escaped or in Base64. `cut`: the text was truncated, so its
  * end may be the beginning of a key.
  */
-export function withoutApiKeys(text: string, { cut }: { cut: boolean }): string {
+export function maskApiKeys(text: string, { cut }: { cut: boolean }): string {
   const { plain, places } = unescaped(cut ? text.replace(CUT_ESCAPE, '') : text)
   const found = rangesIn(plain, cut).sort(([a], [b]) => a - b)
   let masked = ''
@@ -56,8 +56,8 @@ export function withoutApiKeys(text: string, { cut }: { cut: boolean }): string 
 }
 
 /** The beginning of a name sent by a caller, safe to repeat in a response. */
-export function shownName(name: string): string {
-  return withoutApiKeys(name.slice(0, SHOWN), { cut: name.length > SHOWN }).toWellFormed()
+export function quoteName(name: string): string {
+  return maskApiKeys(name.slice(0, SHOWN), { cut: name.length > SHOWN }).toWellFormed()
 }
 
 type Range = readonly [begin: number, end: number]

@@ -27,7 +27,7 @@ export function changedFields(before: object, after: object): readonly string[] 
 }
 
 /** The field revisions after a change of these fields, which produces the next revision. */
-export function withFieldRevisions(
+export function updateFieldRevisions(
   { revision, changedIn }: Versioned,
   fields: readonly string[],
 ): { readonly changedIn: FieldRevisions } {

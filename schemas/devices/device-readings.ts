@@ -58,7 +58,7 @@ export function telemetryOf({
  * The readings with one more; `previous` itself if the new one has neither battery nor attributes,
  * or is not the newest.
  */
-export function withReading(
+export function addReading(
   previous: Readings | undefined,
   kind: ReadingKind,
   { partition, offset }: Origin,

@@ -2,7 +2,7 @@ import { readingsWith, type Readings } from './device-readings.ts'
 import { livenessOf, type Liveness } from './liveness.ts'
 import type { PositionReported } from '../events/position-reported.ts'
 import {
-  withOptionalFields,
+  addOptionalFields,
   type Attributes,
   type Coordinate,
   type MeasurementValues,
@@ -129,7 +129,7 @@ export function isSentLast(
  * A status folded from records alone, with the heartbeats and readings of the previous status;
  * after an erasure, only with those that remain.
  */
-export function withHeartbeatsOf(
+export function copyHeartbeats(
   before: DeviceStatus | undefined,
   status: DeviceStatus,
   isErased: (heartbeat: { origin: Origin; receivedAt: number }) => boolean = () => false,
@@ -141,14 +141,14 @@ export function withHeartbeatsOf(
   const readings = readingsWith(status.lastPosition, before?.readings, isErased)
   if (left.length === 0 && readings === undefined) return status
   return {
-    ...left.reduce((after, [, heartbeat]) => withReceived(after, heartbeat), status),
+    ...left.reduce((after, [, heartbeat]) => updateReceived(after, heartbeat), status),
     ...(left.length > 0 && { heartbeats: Object.fromEntries(left) }),
     ...(readings !== undefined && { readings }),
   }
 }
 
 /** The status after a heartbeat, except for `heartbeats` and `readings`. */
-export function withReceived(
+export function updateReceived(
   status: DeviceStatus,
   { receivedAt, eventId, keyId }: Pick<NewestHeartbeat, 'receivedAt' | 'eventId' | 'keyId'>,
 ): DeviceStatus {
@@ -176,5 +176,5 @@ export function recordView({ deviceId, ...position }: LastPosition & { deviceId:
 export function positionView(position: LastPosition) {
   const { recordId, latitude, longitude, timestamp, receivedAt } = position
   const times = { timestamp: isoTime(timestamp), receivedAt: isoTime(receivedAt) }
-  return withOptionalFields({ recordId, latitude, longitude, ...times }, position)
+  return addOptionalFields({ recordId, latitude, longitude, ...times }, position)
 }

@@ -10,7 +10,7 @@ import {
   ulidField,
 } from './event-fields.ts'
 import { isoTime } from '../text/iso-8601.ts'
-import { quoted } from './record-id.ts'
+import { toJsonText } from './record-id.ts'
 import {
   MEASUREMENTS,
   measurementsWriter,
@@ -60,8 +60,8 @@ export function encodePositionReported(event: PositionReported): string {
   let rest = imported === true ? ',"imported":true' : ''
   if (attributes !== undefined) rest += `,"attributes":${JSON.stringify(attributes)}`
   return (
-    `{"recordId":"${event.recordId}","accountId":${quoted(event.accountId)}` +
-    `,"keyId":${quoted(event.keyId)},"deviceId":${quoted(event.deviceId)}` +
+    `{"recordId":"${event.recordId}","accountId":${toJsonText(event.accountId)}` +
+    `,"keyId":${toJsonText(event.keyId)},"deviceId":${toJsonText(event.deviceId)}` +
     `,"latitude":${event.latitude},"longitude":${event.longitude}${measured(event)}` +
     `,"timestamp":"${isoTime(event.timestamp)}","timestampSource":"${timestampSource}"` +
     `,"receivedAt":"${isoTime(event.receivedAt)}"${rest}}`

@@ -90,8 +90,8 @@ function pair(bits: number): string {
  */
 function identity(report: PositionReport, accountId: string, idempotencyKey: string | undefined) {
   const { latitude, longitude, timestamp, attributes } = report
-  const device = `["account",${quoted(accountId)},"deviceId",${quoted(report.deviceId)}`
-  const key = idempotencyKey === undefined ? '' : `,"idempotencyKey",${quoted(idempotencyKey)}`
+  const device = `["account",${toJsonText(accountId)},"deviceId",${toJsonText(report.deviceId)}`
+  const key = idempotencyKey === undefined ? '' : `,"idempotencyKey",${toJsonText(idempotencyKey)}`
   const time = timestamp === undefined ? '' : `,"timestamp",${timestamp}`
   const place = `,"latitude",${latitude},"longitude",${longitude}`
   const more = attributes === undefined ? '' : `,"attributes",${JSON.stringify(attributes)}`
@@ -104,6 +104,6 @@ const measured = measurementsWriter((name) => `,"${name}",`)
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
 /** A text as JSON. */
-export function quoted(text: string): string {
+export function toJsonText(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 }

@@ -1,4 +1,4 @@
-import { numberIn, scaled } from './values.ts'
+import { numberIn, convertUnit } from './values.ts'
 
 /** The data that an app sends in addition to position and measurements, by our attribute names. */
 export type SentAttributes = Readonly<Record<string, unknown>>
@@ -42,10 +42,10 @@ export function otherScalars(
 }
 
 /** A non-negative number: apps write -1 for unknown values. */
-export function knownNumber(value: unknown, factor = 1): number | undefined {
+export function nonNegativeNumber(value: unknown, factor = 1): number | undefined {
   const number = numberIn(value)
   if (number === undefined || number < 0) return undefined
-  return factor === 1 ? number : scaled(number, factor)
+  return factor === 1 ? number : convertUnit(number, factor)
 }
 
 function isScalar(value: unknown): boolean {

@@ -8,7 +8,7 @@ import { numberIn } from './values.ts'
  * becomes 12, `ignition` OFF becomes false. Values that do not fit their type remain as sent, and
  * so do all other names.
  */
-export function typedAttributes(sent: Attributes): Attributes {
+export function typeAttributes(sent: Attributes): Attributes {
   let typed: Record<string, unknown> | undefined
   for (const name in sent) {
     const value = typedKnown(name, sent[name])
@@ -24,9 +24,9 @@ export function typedAttributes(sent: Attributes): Attributes {
  * Texts of a query, a form or a file converted to the values they spell, under known and other
  * names.
  */
-export function typedTexts(attributes: SentAttributes): SentAttributes {
+export function typeTexts(attributes: SentAttributes): SentAttributes {
   const typed: Record<string, unknown> = {}
-  for (const name of Object.keys(attributes)) typed[name] = typedText(name, attributes[name])
+  for (const name of Object.keys(attributes)) typed[name] = typeText(name, attributes[name])
   return typed
 }
 
@@ -34,7 +34,7 @@ export function typedTexts(attributes: SentAttributes): SentAttributes {
  * The value of one such text. A number with leading zeros or very many digits is an id, and remains
  * a text.
  */
-export function typedText(name: string, value: unknown): unknown {
+export function typeText(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   if (TYPES.has(name)) return typedKnown(name, value)
   if (value === 'true' || value === 'false') return value === 'true'
@@ -60,12 +60,12 @@ function typedKnown(name: string, value: unknown): unknown {
   const type = TYPES.get(name)
   if (type === 'number') return typeof value === 'string' ? finite(value) : value
   if (type !== 'boolean') return value
-  if (saysYes(value)) return true
+  if (isTruthyText(value)) return true
   return NO.test(String(value)) ? false : value
 }
 
 /** Whether a value means true, in the spellings used by programs. */
-export function saysYes(value: unknown): boolean {
+export function isTruthyText(value: unknown): boolean {
   return value === true || value === 1 || (typeof value === 'string' && YES.test(value))
 }
 

@@ -1,4 +1,4 @@
-import { withoutApiKeys } from '../access/keys-in-text.ts'
+import { maskApiKeys } from '../access/keys-in-text.ts'
 import { RANGES, type Measurement, type Measurements } from '../report/report-fields.ts'
 import { parseIso8601 } from '../text/iso-8601.ts'
 import { isJsonObject } from '../text/json-object.ts'
@@ -53,12 +53,12 @@ export function isSent(value: unknown): boolean {
 const SHOWN_LENGTH = 40
 
 /** A value as sent, for people: truncated, texts in quotes. Undefined if it was not sent. */
-export function shownValue(value: unknown): string | undefined {
+export function quoteValue(value: unknown): string | undefined {
   if (!isSent(value)) return undefined
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}'
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
   const kept = text.slice(0, SHOWN_LENGTH)
-  return withoutApiKeys(kept, { cut: kept.length < text.length }).toWellFormed()
+  return maskApiKeys(kept, { cut: kept.length < text.length }).toWellFormed()
 }
 
 /** The fields of a JSON object; undefined for everything else. */
@@ -84,7 +84,7 @@ export function jsonIn(text: string): unknown {
 export function measure(to: SentMeasurements, name: Measurement, value: unknown, factor = 1): void {
   const number = numberIn(value)
   if (number === undefined) return
-  const inOurUnit = factor === 1 ? number : scaled(number, factor)
+  const inOurUnit = factor === 1 ? number : convertUnit(number, factor)
   const [least, greatest] = RANGES[name]
   // Adding 0 turns a negative zero into 0.
   if (inOurUnit >= least && inOurUnit <= greatest) to[name] = inOurUnit + 0
@@ -114,7 +114,7 @@ export function measurementsIn(
 const NO_FACTORS: Factors = {}
 
 /** A number in another unit. */
-export function scaled(number: number, factor: number): number {
+export function convertUnit(number: number, factor: number): number {
   return Math.round(number * factor * DECIMALS) / DECIMALS
 }
 

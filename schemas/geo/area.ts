@@ -12,10 +12,10 @@ import {
   radians,
   type Coordinates,
 } from './distance.ts'
-import { placeOf } from './earth-point.ts'
-import { longitudeNear, unwrapped } from './bounds.ts'
+import { earthPointOf } from './earth-point.ts'
+import { longitudeNear, unwrapRing } from './bounds.ts'
 import { edgesOf, nearestOf, type Edge } from './nearest-edge.ts'
-import { joinedAtSeam, type JoinedPolygons } from './seam.ts'
+import { joinAtSeam, type JoinedPolygons } from './seam.ts'
 
 /** In degrees; west is never above east. */
 export type Box = {
@@ -40,7 +40,7 @@ export type Area = {
 
 /** A multipolygon is several areas, except that polygons joined across 180° are one. */
 export function areasOf(shape: GeofenceShape): readonly Area[] {
-  return shape.type === 'circle' ? [circle(shape)] : joinedAtSeam(polygonsOf(shape)).map(polygons)
+  return shape.type === 'circle' ? [circle(shape)] : joinAtSeam(polygonsOf(shape)).map(polygons)
 }
 
 /** Boxes within ±180° that contain all points up to `radius` metres away. */
@@ -75,7 +75,7 @@ function boxAround({ latitude, longitude, radius }: Omit<CircleShape, 'type'>): 
 
 /** Their edges are straight in longitude and latitude, and take the short way round. */
 function polygons({ parts, lines }: JoinedPolygons): Area {
-  const whole = parts.map((rings) => rings.map(unwrapped))
+  const whole = parts.map((rings) => rings.map(unwrapRing))
   const first = middleOf(boxOf(whole[0]?.[0] ?? []))
   const solids = whole.map(([outer = [], ...holes]) => {
     const beside = nextTo(outer, first)
@@ -108,7 +108,7 @@ function polygons({ parts, lines }: JoinedPolygons): Area {
       )
     },
     metresFromEdge(place, atMost) {
-      const point = placeOf(place.latitude, place.longitude)
+      const point = earthPointOf(place.latitude, place.longitude)
       edges ??= lines().map(edgesOf)
       let nearest = atMost
       for (const line of edges) nearest = nearestOf(line, point, nearest)

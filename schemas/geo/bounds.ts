@@ -70,7 +70,7 @@ export function longitudeNear(other: number, longitude: number): number {
 }
 
 /** A ring whose longitudes continue beyond ±180° instead of jumping at the 180th meridian. */
-export function unwrapped(ring: PolygonRing): PolygonRing {
+export function unwrapRing(ring: PolygonRing): PolygonRing {
   let before: number | undefined
   return ring.map(([longitude, latitude]) => {
     before = before === undefined ? longitude : longitudeNear(before, longitude)

@@ -5,7 +5,7 @@ export type EarthPoint = { readonly x: number; readonly y: number; readonly z: n
 
 const RADIANS = Math.PI / 180
 
-export function placeOf(latitude: number, longitude: number): EarthPoint {
+export function earthPointOf(latitude: number, longitude: number): EarthPoint {
   const [lat, lon] = [latitude * RADIANS, longitude * RADIANS]
   const fromAxis = EARTH_RADIUS * Math.cos(lat)
   return {
@@ -24,7 +24,7 @@ export function coordinatesOf({ x, y, z }: EarthPoint): Coordinates {
 }
 
 /** The point on the surface directly above or below; undefined for the earth's centre. */
-export function atSurface({ x, y, z }: EarthPoint): EarthPoint | undefined {
+export function projectToSurface({ x, y, z }: EarthPoint): EarthPoint | undefined {
   const fromCentre = length(x, y, z)
   // This near to the centre, only rounding would decide the direction.
   if (fromCentre < 1) return undefined

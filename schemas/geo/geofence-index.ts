@@ -111,7 +111,7 @@ function* stepsOf(geofences: Iterable<PreparedGeofence>): Generator<void, Parts>
   return { newest, byId, boxed, boxes }
 }
 
-export function prepared(geofence: Geofence): PreparedGeofence {
+export function prepareGeofence(geofence: Geofence): PreparedGeofence {
   const areas = areasOf(geofence.shape)
   return { geofence, areas, squareMetres: areas.reduce((sum, area) => sum + area.squareMetres, 0) }
 }

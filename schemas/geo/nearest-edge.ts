@@ -1,6 +1,6 @@
 import type { LonLat, PolygonRing } from '../definitions/geofence.ts'
 import { EARTH_RADIUS_METRES, radians } from './distance.ts'
-import { distance, length, placeOf, type EarthPoint } from './earth-point.ts'
+import { distance, length, earthPointOf, type EarthPoint } from './earth-point.ts'
 
 /** A part of an area's edge, prepared for many look-ups. */
 export type Edge = {
@@ -15,7 +15,7 @@ export type Edge = {
 
 /** The edges between the positions of a line whose longitudes do not jump. */
 export function edgesOf(ring: PolygonRing): readonly Edge[] {
-  const points = ring.map(([longitude, latitude]) => placeOf(latitude, longitude))
+  const points = ring.map(([longitude, latitude]) => earthPointOf(latitude, longitude))
   return ring.slice(1).map((to, n) => {
     const from = ring[n] as LonLat
     const [east, north] = [to[0] - from[0], to[1] - from[1]]
@@ -56,7 +56,7 @@ const MOST_STEPS = 40
  */
 function fromEdge({ from: [longitude, latitude], east, north }: Edge, point: EarthPoint): number {
   const at = (part: number) =>
-    distance(point, placeOf(latitude + north * part, longitude + east * part))
+    distance(point, earthPointOf(latitude + north * part, longitude + east * part))
   const pieces = Math.max(1, Math.ceil(Math.max(Math.abs(east), Math.abs(north))))
   let best = 0
   let nearest = at(0)

@@ -1,5 +1,5 @@
 import { type Coordinates, FARTHEST_METRES } from './distance.ts'
-import { directionsAt, type EarthPoint, length, placeOf } from './earth-point.ts'
+import { directionsAt, type EarthPoint, length, earthPointOf } from './earth-point.ts'
 import { TrackTotals, type TimedPlace, type TimeSpan } from './track-totals.ts'
 import type { TrackStep } from '../devices/read-models.ts'
 
@@ -98,7 +98,7 @@ export function tripRecord(
   const { timestamp, latitude, longitude, speed, accuracy } = step
   const isKnown = accuracy !== null && accuracy < FARTHEST_METRES
   const radius = isKnown ? Math.max(stopMetres, accuracy) : stopMetres
-  const place = placeOf(latitude, longitude)
+  const place = earthPointOf(latitude, longitude)
   return { timestamp, latitude, longitude, speed, place, radius }
 }
 

@@ -1,5 +1,5 @@
 import type { PolygonRing } from '../definitions/geofence.ts'
-import { unwrapped } from './bounds.ts'
+import { unwrapRing } from './bounds.ts'
 
 type Polygon = readonly PolygonRing[]
 
@@ -21,7 +21,7 @@ type SeamEdge = {
  * RFC 7946 splits areas at the 180th meridian. Polygons that meet there from both sides are one
  * area, and have no edge where they meet.
  */
-export function joinedAtSeam(polygons: readonly Polygon[]): readonly JoinedPolygons[] {
+export function joinAtSeam(polygons: readonly Polygon[]): readonly JoinedPolygons[] {
   const seams = polygons.length > 1 ? polygons.map(seamEdgesOf) : []
   const groupOf = polygons.map((_, n) => n)
   for (const [n, edges] of seams.entries()) {
@@ -37,7 +37,7 @@ export function joinedAtSeam(polygons: readonly Polygon[]): readonly JoinedPolyg
     return {
       parts,
       lines() {
-        const rings = parts.flat().map(unwrapped)
+        const rings = parts.flat().map(unwrapRing)
         if (parts.length === 1) return rings
         return [...rings.flatMap(linesBesideSeam), ...outerSeams(members.flatMap((n) => seams[n]!))]
       },
@@ -46,7 +46,7 @@ export function joinedAtSeam(polygons: readonly Polygon[]): readonly JoinedPolyg
 }
 
 function seamEdgesOf(rings: Polygon): readonly SeamEdge[] {
-  return rings.map(unwrapped).flatMap((ring, place) => {
+  return rings.map(unwrapRing).flatMap((ring, place) => {
     const isInsideLeft = isCounterclockwise(ring) === (place === 0)
     return ring.slice(1).flatMap(([longitude, to], n): SeamEdge[] => {
       const [before, from] = ring[n]!

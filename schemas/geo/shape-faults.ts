@@ -1,7 +1,7 @@
 import pointInPolygon from 'point-in-polygon-hao'
 import { orient2d } from 'robust-predicates'
 import { MOST_VERTICES, type LonLat, type PolygonRing } from '../definitions/geofence.ts'
-import { longitudeNear, unwrapped } from './bounds.ts'
+import { longitudeNear, unwrapRing } from './bounds.ts'
 
 /** `field` names the vertex: `shape.coordinates[0][3]`. */
 export type ShapeFault = { readonly field: string; readonly message: string }
@@ -26,7 +26,7 @@ function faultsOfPolygon(rings: readonly PolygonRing[], field: string): ShapeFau
   const [outer, ...holes] = named
   if (faults.length > 0 || outer === undefined) return faults
   if (holes.length === 0) return []
-  const shell = unwrapped(outer.ring)
+  const shell = unwrapRing(outer.ring)
   const around = edgesOf(shell)
   return holes.flatMap(({ ring, field }) => faultOfHole(ring, field, shell, around) ?? [])
 }
@@ -49,7 +49,7 @@ function faultOfRing(ring: PolygonRing, field: string): ShapeFault | undefined {
     const message = `the edge that begins at ${field}[${halfTurn}] must go less than 180° to the east or west`
     return { field: `${field}[${halfTurn}]`, message }
   }
-  const whole = unwrapped(ring)
+  const whole = unwrapRing(ring)
   if (whole[0]?.[0] !== whole[last]?.[0]) {
     return { field, message: `${field} must not go around a pole` }
   }
@@ -74,7 +74,7 @@ function faultOfHole(
   around: Edges,
 ): ShapeFault | undefined {
   const [[first] = [0]] = shell
-  const inner = unwrapped(hole)
+  const inner = unwrapRing(hole)
   const [[begin] = [0]] = inner
   const turn = [longitudeNear(first, begin) - begin, 0, 360, -360].find(
     (turn) => outsideAt(moved(inner, turn), shell) === -1,

@@ -1,4 +1,4 @@
-import { atSurface, type EarthPoint } from './earth-point.ts'
+import { projectToSurface, type EarthPoint } from './earth-point.ts'
 import { metresApart, type TripRecord } from './open-trip.ts'
 
 /** Where a stop is, for deciding whether a device is still there. */
@@ -53,7 +53,7 @@ export function settleStop(
 ): StopPlace | undefined {
   if (since === undefined || until - since.at < stopMs) return undefined
   if (metresApart(since.low, since.high) > stopMetres) return undefined
-  const middle = atSurface(since.mean)
+  const middle = projectToSurface(since.mean)
   return middle && { middle, isSettled: true }
 }
 

@@ -1,4 +1,4 @@
-import { atSurface, length, type EarthPoint } from './earth-point.ts'
+import { projectToSurface, length, type EarthPoint } from './earth-point.ts'
 import type { TripRecord } from './open-trip.ts'
 
 const AXES = ['x', 'y', 'z'] as const
@@ -104,7 +104,7 @@ export class StopWindow {
     )
     // Records around the whole earth, each accurate to a part of it, have no common point: any of
     // theirs will do.
-    return atSurface({ x, y, z }) ?? this.#placeAt(this.#first)
+    return projectToSurface({ x, y, z }) ?? this.#placeAt(this.#first)
   }
 
   /** The number of records up to the first that is too far from the centre; 0 if none is. */

@@ -74,7 +74,7 @@ export function plainAttributes(sent: unknown): Attributes | undefined {
  * The attributes from an app's data, without values that do not fit: `dropped` is the number of
  * values with bad names, too long, nested, beyond the first 32 or beyond 2 KiB. `null` is absent.
  */
-export function fittingAttributes(sent: Readonly<Record<string, unknown>>): {
+export function keepFittingAttributes(sent: Readonly<Record<string, unknown>>): {
   readonly attributes?: Attributes
   readonly dropped: number
 } {

@@ -1,4 +1,4 @@
-import { shownName } from '../access/keys-in-text.ts'
+import { quoteName } from '../access/keys-in-text.ts'
 
 /**
  * The path of a field in messages: `attributes.fuel`. An invisible name is put in quotes:
@@ -9,7 +9,7 @@ export function fieldPath(steps: readonly string[]): string {
 }
 
 function stepIn(name: string, place: number): string {
-  const shown = shownName(name)
+  const shown = quoteName(name)
   if (shown.trim() !== '') return place === 0 ? shown : `.${shown}`
   return place === 0 ? JSON.stringify(shown) : `[${JSON.stringify(shown)}]`
 }

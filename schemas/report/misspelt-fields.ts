@@ -1,4 +1,4 @@
-import { shownName } from '../access/keys-in-text.ts'
+import { quoteName } from '../access/keys-in-text.ts'
 import { COORDINATE_FIELDS, MEASUREMENTS } from './report-fields.ts'
 import { isJsonObject } from '../text/json-object.ts'
 
@@ -40,9 +40,9 @@ export function misspeltFields(reports: readonly unknown[]): readonly string[] {
 }
 
 /** A message about reports that also lists their misspelt fields. */
-export function withMisspelt(message: string, reports: readonly unknown[]): string {
+export function addMisspelt(message: string, reports: readonly unknown[]): string {
   const names = misspeltFields(reports)
-  return names.length === 0 ? message : `${message}; ignored: ${names.map(shownName).join(', ')}`
+  return names.length === 0 ? message : `${message}; ignored: ${names.map(quoteName).join(', ')}`
 }
 
 const NONE: readonly string[] = []

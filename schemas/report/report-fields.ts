@@ -107,7 +107,7 @@ export type Telemetry = Pick<OptionalFields, 'battery' | 'attributes'>
 export const OPTIONAL_FIELDS = [...MEASUREMENTS, 'attributes', 'imported'] as const
 
 /** Adds the optional fields present to an object, in half the time of a spread. */
-export function withOptionalFields<To extends object>(
+export function addOptionalFields<To extends object>(
   to: To,
   from: OptionalFields,
 ): To & OptionalFields {

@@ -97,7 +97,7 @@ function eventsText(count: number): string {
 }
 
 /** The same with its time, for readers that see nothing else. */
-export function timedSentence(told: Told, zone: string): string {
+export function sentenceWithTime(told: Told, zone: string): string {
   const { item } = told
   if (item.kind === 'gap' || item.kind === 'test') return itemSentence(told)
   return `${clipped(oneLine(itemSentence(told)))} (${timeText(item.at, zone)})`

@@ -1,4 +1,4 @@
-import { deviceIdOf, timedSentence, titleOf, type Item, type Told } from './item.ts'
+import { deviceIdOf, sentenceWithTime, titleOf, type Item, type Told } from './item.ts'
 import type { SubscriptionTarget } from './subscription.ts'
 
 /** A request to a receiver. */
@@ -19,7 +19,7 @@ const LONGEST_SUBJECT = 150
 
 /** A sentence for a chat, without anything the chat would act on. */
 export function chatRequest(target: Chat, told: Told, zone: string): OutboundRequest {
-  const sentence = timedSentence(told, zone)
+  const sentence = sentenceWithTime(told, zone)
   switch (target.kind) {
     case 'ntfy': {
       const { url, token } = target
@@ -63,7 +63,7 @@ function priorityOf({ kind, ...item }: Item): { readonly priority?: string } {
  * become an emoji.
  */
 function harmless(text: string): string {
-  return escaped(text, /[&<>]/g)
+  return escapeSigns(text, /[&<>]/g)
     .replace(/@(?=\w)/g, '@\u200B')
     .replace(/:(?=[\w+-]+:)/g, ':\u200B')
 }
@@ -99,7 +99,7 @@ export function mailOf(
       consoleUrl === undefined || deviceId === undefined
         ? undefined
         : `${consoleUrl}/devices/${encodeURIComponent(deviceId)}`
-    return { sentence: timedSentence(told, zone), link }
+    return { sentence: sentenceWithTime(told, zone), link }
   })
   const [first] = lines
   const others = all.length - 1
@@ -132,10 +132,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 export function escapeHtml(text: string): string {
-  return escaped(text, /[&<>"']/g)
+  return escapeSigns(text, /[&<>"']/g)
 }
 
 /** For HTML, only these characters. */
-export function escaped(text: string, signs: RegExp): string {
+export function escapeSigns(text: string, signs: RegExp): string {
   return text.replace(signs, (sign) => ENTITIES[sign] ?? sign)
 }

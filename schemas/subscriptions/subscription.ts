@@ -81,7 +81,7 @@ export type SubscriptionSecrets = {
   readonly signing: readonly SigningSecret[]
 }
 
-export function shownTarget(target: SubscriptionTarget): ShownTarget {
+export function publicTarget(target: SubscriptionTarget): ShownTarget {
   switch (target.kind) {
     case 'webhook': {
       const { kind, url, batch } = target
@@ -242,7 +242,7 @@ export function newProgress(mark: string): SubscriptionProgress {
 }
 
 /** Without a failure, and with all previous attempts at an item. */
-export function healthy({
+export function markHealthy({
   attempt: _attempt,
   failingSince,
   backlogSince = failingSince,
@@ -254,7 +254,7 @@ export function healthy({
 }
 
 /** Everything that waited while the receiver failed has been sent. */
-export function caughtUp({
+export function markCaughtUp({
   backlogSince: _backlogSince,
   ...progress
 }: SubscriptionProgress): SubscriptionProgress {
@@ -262,7 +262,7 @@ export function caughtUp({
 }
 
 /** Without the number of waiting items, because others may wait from now on. */
-export function uncounted({
+export function omitWaiting({
   waiting: _waiting,
   ...progress
 }: SubscriptionProgress): SubscriptionProgress {

@@ -1,6 +1,6 @@
 import type { Account, Operator, Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
-import { changed } from './changing.ts'
+import { changeDocument } from './changing.ts'
 import type { AccountDocument } from './kinds.ts'
 
 type Accounts = Pick<Operators, 'createAccount' | 'findAccount' | 'pageAccounts' | 'suspendAccount'>
@@ -46,7 +46,7 @@ export function accountsOf({
      * suspension.
      */
     async suspendAccount({ accountId, suspended, resumedAt }) {
-      const account = await changed(accounts, accountId, (before) => ({
+      const account = await changeDocument(accounts, accountId, (before) => ({
         ...before,
         suspended,
         ...(before.suspended &&

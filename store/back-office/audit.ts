@@ -9,7 +9,7 @@ import {
 import type { DocumentStore, Query, Revisioned } from '../documents.ts'
 import { isSameLife } from '../erasing-devices.ts'
 import type { Erasures } from '../read-models.ts'
-import { changed } from './changing.ts'
+import { changeDocument } from './changing.ts'
 
 /** The number of entries read at a time; each may name a thousand devices. */
 const READ_AT_ONCE = 100
@@ -68,7 +68,8 @@ export function auditOf(
   }
 
   async function forget({ id, details }: AuditEntry, deviceId: string): Promise<void> {
-    if (details !== undefined) await changed(audit, id, (entry) => withoutDevice(entry, deviceId))
+    if (details !== undefined)
+      await changeDocument(audit, id, (entry) => withoutDevice(entry, deviceId))
   }
 
   /** The entry for the end of a link repeats its title. */

@@ -9,7 +9,7 @@ const LONGEST_PAUSE_MS = 50
  * Repeats `attempt` until it returns a value; undefined means that another process was faster.
  * @throws {DependencyError} retriable if other processes are faster every time.
  */
-export async function untilDone<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+export async function repeatUntilDone<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 1; attempts <= MOST_ATTEMPTS; attempts += 1) {
     const outcome = await attempt()
     if (outcome !== undefined) return outcome
@@ -23,12 +23,12 @@ export async function untilDone<T>(attempt: () => Promise<T | undefined>): Promi
  * Replaces a document with `change(document)`, without losing concurrent changes. Returns the new
  * one; undefined if there is none, or `change` returns none.
  */
-export async function changed<D extends Document>(
+export async function changeDocument<D extends Document>(
   documents: DocumentStore<D>,
   id: string,
   change: (document: Revisioned<D>) => Revisioned<D> | undefined,
 ): Promise<D | undefined> {
-  const { next } = await untilDone(async () => {
+  const { next } = await repeatUntilDone(async () => {
     const document = await documents.get(id)
     const next = document && change(document)
     return next === undefined || (await documents.replace(next)) ? { next } : undefined

@@ -5,7 +5,7 @@ import { verticesOf, type GeofenceShape } from '../../schemas/definitions/geofen
 import type { DefinitionsPage } from '../back-office.ts'
 import type { ChangesPage, ChangesQuery, ErasedDevices, NamedDefinition } from '../definitions.ts'
 import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
-import { changed, untilDone } from './changing.ts'
+import { changeDocument, repeatUntilDone } from './changing.ts'
 import type { Amount } from './definition-totals.ts'
 
 /**
@@ -139,7 +139,7 @@ export function definitionDocuments<D extends Definition>(
       query: { readonly accountId: string; readonly id: string },
       next: (before: D) => Promise<{ readonly next: D } | { readonly refused: Refused }>,
     ): Promise<D | Refused | undefined> {
-      return untilDone(async () => {
+      return repeatUntilDone(async () => {
         const document = await get(query)
         const before = definitionIn<D>(document)
         if (document === undefined || before === undefined) return { outcome: undefined }
@@ -157,7 +157,7 @@ export function definitionDocuments<D extends Definition>(
       query: { readonly accountId: string; readonly id: string },
       deletedAt: number,
     ): Promise<D | undefined> {
-      return untilDone(async () => {
+      return repeatUntilDone(async () => {
         const document = await get(query)
         if (document === undefined) return { deleted: undefined }
         const { id, accountId: holder, revision } = document
@@ -174,7 +174,7 @@ export function definitionDocuments<D extends Definition>(
 
     /** Restores a definition that has just been deleted. */
     async restore(definition: D): Promise<void> {
-      await changed(documents, definition.id, ({ revision }) => ({
+      await changeDocument(documents, definition.id, ({ revision }) => ({
         ...documentOf(definition),
         revision,
       }))
@@ -199,7 +199,7 @@ export function definitionDocuments<D extends Definition>(
           await othersTurn()
           const named = definitionIn<D>(one)?.deviceIds ?? []
           if (!named.some((deviceId) => erased.has(deviceId))) continue
-          await changed(documents, one.id, (document) => {
+          await changeDocument(documents, one.id, (document) => {
             const current = definitionIn<D>(document)
             const before = current?.deviceIds
             if (current === undefined || before === undefined) return undefined

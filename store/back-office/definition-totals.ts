@@ -6,7 +6,7 @@ import {
 } from '../../schemas/definitions/geofence.ts'
 import type { TooLarge, GeofenceRefused } from '../definitions.ts'
 import type { DocumentStore, Kind } from '../documents.ts'
-import { untilDone } from './changing.ts'
+import { repeatUntilDone } from './changing.ts'
 
 /** Its id is the account's. */
 export type GeofenceTotals = {
@@ -50,10 +50,10 @@ export function definitionTotals(
    * by this call, but not yet stored.
    */
   async function recount(accountId: string, taken = NOTHING): Promise<void> {
-    await untilDone(async () => {
+    await repeatUntilDone(async () => {
       const before = await totals.get(accountId)
       let sum = taken
-      for await (const amount of amountsOf(accountId)) sum = plus(sum, amount)
+      for await (const amount of amountsOf(accountId)) sum = addAmounts(sum, amount)
       const counted = { id: accountId, ...sum }
       if (before === undefined) return (await totals.insert([counted])).length === 1 || undefined
       return (await totals.replace({ ...before, ...counted })) || undefined
@@ -64,7 +64,7 @@ export function definitionTotals(
     accountId: string,
     amounts: readonly Amount[],
   ): Promise<readonly (GeofenceRefused | undefined)[]> {
-    return untilDone(async () => {
+    return repeatUntilDone(async () => {
       const before = await totals.get(accountId)
       if (before?.bytes === undefined) {
         await recount(accountId)
@@ -72,7 +72,7 @@ export function definitionTotals(
       }
       let sum: Amount = { ...before, bytes: before.bytes }
       const refused = amounts.map((amount) => {
-        const after = plus(sum, amount)
+        const after = addAmounts(sum, amount)
         const excess = excessOf(sum, after)
         if (excess === undefined) sum = after
         return excess
@@ -93,7 +93,7 @@ export function definitionTotals(
     if (others.length === 0 || recounted.has(accountId)) return refused
     recounted.set(accountId, true)
     const taken = amounts.filter((_, n) => refused[n] === undefined)
-    await recount(accountId, taken.reduce(plus, NOTHING))
+    await recount(accountId, taken.reduce(addAmounts, NOTHING))
     const again = [...(await tryTake(accountId, others))]
     return refused.map((one) => (one === undefined ? undefined : again.shift()))
   }
@@ -114,7 +114,7 @@ export function definitionTotals(
   }
 }
 
-export function plus(a: Amount, b: Amount): Amount {
+export function addAmounts(a: Amount, b: Amount): Amount {
   return {
     geofences: Math.max(0, a.geofences + b.geofences),
     vertices: Math.max(0, a.vertices + b.vertices),

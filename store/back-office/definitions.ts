@@ -10,11 +10,17 @@ import type {
   Adoption,
   AdoptionStore,
 } from '../definitions.ts'
-import { changedFields, withFieldRevisions } from '../../schemas/definitions/changed-fields.ts'
+import { changedFields, updateFieldRevisions } from '../../schemas/definitions/changed-fields.ts'
 import type { DocumentStore, Kind } from '../documents.ts'
-import { changed } from './changing.ts'
+import { changeDocument } from './changing.ts'
 import { amountOf, definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
-import { minus, NOTHING, plus, type Amount, type DefinitionTotals } from './definition-totals.ts'
+import {
+  minus,
+  NOTHING,
+  addAmounts,
+  type Amount,
+  type DefinitionTotals,
+} from './definition-totals.ts'
 
 /** Geofences and rules, on top of a database's documents. */
 export function definitionsOf(open: {
@@ -43,7 +49,7 @@ export function definitionsOf(open: {
     const stored = await geofences.insert(fitting)
     const byId = new Map(stored.map((geofence) => [geofence.id, geofence]))
     const taken = fitting.filter(({ id }) => !byId.has(id)).map(amountOf)
-    await totals.giveBack(accountId, taken.reduce(plus, NOTHING))
+    await totals.giveBack(accountId, taken.reduce(addAmounts, NOTHING))
     return all.map(({ id }, n) => refused[n] ?? byId.get(id) ?? 'external id taken')
   }
 
@@ -164,7 +170,7 @@ export function definitionsOf(open: {
         const versions = {
           revision: revision + 1,
           changedAt,
-          ...withFieldRevisions(before, fields),
+          ...updateFieldRevisions(before, fields),
         }
         const after = { ...same, ...versions }
         const more = amountOf(after).bytes - amountOf(before).bytes
@@ -212,7 +218,7 @@ function changedGeofence(before: Geofence, content: GeofenceContent, changedAt: 
     ...content,
     ...own,
     revision: revision + 1,
-    ...withFieldRevisions(before, fields),
+    ...updateFieldRevisions(before, fields),
     changedAt,
     inForceSince: isSameReach ? inForceSince : changedAt,
     ...(content.enabled && !before.enabled && { enabledSince: changedAt }),
@@ -242,7 +248,7 @@ function adoptionsOf(documents: DocumentStore<AdoptionDocument>): AdoptionStore 
     async saveAdoption({ accountId, upTo, running }) {
       const content = { id: accountId, ...(running !== undefined && { running }) }
       if ((await documents.insert([{ ...content, upTo }])).length === 1) return
-      await changed(documents, accountId, ({ revision, upTo: before }) => ({
+      await changeDocument(documents, accountId, ({ revision, upTo: before }) => ({
         ...content,
         upTo: Math.max(before, upTo),
         revision,

@@ -2,7 +2,7 @@ import type { FactHandling, Handlings } from '../handlings.ts'
 import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
 import { isSameLife } from '../erasing-devices.ts'
 import type { Erasures } from '../read-models.ts'
-import { untilDone } from './changing.ts'
+import { repeatUntilDone } from './changing.ts'
 
 const READ_AT_ONCE = 50
 /** If more change within a few seconds, they are read with the list. */
@@ -23,7 +23,7 @@ export function handlingsOf(
 ): Handlings {
   return {
     async changeHandling({ id, accountId, deviceId, decidedAt }, life, next) {
-      const { after } = await untilDone(async () => {
+      const { after } = await repeatUntilDone(async () => {
         const before = await handlings.get(id)
         const changed = next(before && handlingOf(before))
         if (changed === undefined) return { after: before && handlingOf(before) }

@@ -1,7 +1,7 @@
 import type { InstanceReport } from '../../schemas/instance-report.ts'
 import type { Instances } from '../back-office.ts'
 import type { DocumentStore } from '../documents.ts'
-import { changed } from './changing.ts'
+import { changeDocument } from './changing.ts'
 import type { InstanceDocument, InstanceHourDocument, SpoolDocument } from './kinds.ts'
 
 const MINUTE_MS = 60 * 1_000
@@ -30,7 +30,7 @@ export function instancesOf({
     const hour = Math.floor(reportedAt / HOUR_MS) * HOUR_MS
     const minute = Math.floor((reportedAt - hour) / MINUTE_MS)
     const id = `${report.instanceId}/${hour}`
-    const next = await changed(hours, id, (before) => ({
+    const next = await changeDocument(hours, id, (before) => ({
       ...before,
       minutes: { ...before.minutes, [minute]: figures },
     }))
@@ -41,7 +41,8 @@ export function instancesOf({
   async function saveSpool(id: string, events: number, reportedAt: number): Promise<void> {
     const spool = { id, events, reportedAt }
     const [added] = await spools.insert([spool])
-    if (added === undefined) await changed(spools, id, ({ revision }) => ({ ...spool, revision }))
+    if (added === undefined)
+      await changeDocument(spools, id, ({ revision }) => ({ ...spool, revision }))
   }
 
   return {
@@ -49,7 +50,7 @@ export function instancesOf({
       const document = { ...report, id: report.instanceId }
       const [added] = await instances.insert([document])
       if (added === undefined) {
-        await changed(instances, document.id, ({ revision }) => ({ ...document, revision }))
+        await changeDocument(instances, document.id, ({ revision }) => ({ ...document, revision }))
       }
       const { id, events } = report.spool ?? {}
       if (id !== undefined && events !== undefined) await saveSpool(id, events, report.reportedAt)

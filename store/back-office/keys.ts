@@ -1,6 +1,6 @@
 import type { ApiKey, Keys } from '../keys.ts'
 import type { DocumentStore, Revisioned } from '../documents.ts'
-import { changed } from './changing.ts'
+import { changeDocument } from './changing.ts'
 import { hashText, type KeyDocument, type AccountDocument } from './kinds.ts'
 
 export function keysOf(keys: DocumentStore<KeyDocument>): Omit<Keys, 'findGrant'> {
@@ -9,7 +9,7 @@ export function keysOf(keys: DocumentStore<KeyDocument>): Omit<Keys, 'findGrant'
     { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
     next: (key: Revisioned<KeyDocument>) => Revisioned<KeyDocument>,
   ): Promise<ApiKey | undefined> {
-    const key = await changed(keys, keyId, (before) =>
+    const key = await changeDocument(keys, keyId, (before) =>
       before.accountId === accountId ? next(before) : undefined,
     )
     return key && apiKeyOf(key)
@@ -57,7 +57,7 @@ export function keysOf(keys: DocumentStore<KeyDocument>): Omit<Keys, 'findGrant'
 
     async countRefusals(refusals) {
       for (const [keyId, { count, lastAt }] of refusals) {
-        await changed(keys, keyId, (key) => ({
+        await changeDocument(keys, keyId, (key) => ({
           ...key,
           refusedRequests: (key.refusedRequests ?? 0) + count,
           lastRefusedAt: Math.max(key.lastRefusedAt ?? -Infinity, lastAt),

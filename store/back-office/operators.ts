@@ -1,7 +1,7 @@
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Operator, Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
-import { changed, untilDone } from './changing.ts'
+import { changeDocument, repeatUntilDone } from './changing.ts'
 import type { AccountDocument, OperatorDocument, SessionDocument } from './kinds.ts'
 import { byEmail, documentOf, operatorOf } from './operator-documents.ts'
 import type { rightsOf } from './rights.ts'
@@ -79,7 +79,7 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
       const lost = { admin: role !== undefined && role !== 'admin', platform: platform === false }
       const kept = await rights.take(before, lost)
       if (kept !== undefined) return kept
-      const after = await changed(operators, operatorId, (operator) => {
+      const after = await changeDocument(operators, operatorId, (operator) => {
         const { dispatcher, mustChangePassword, ...rest } = operator
         return {
           ...rest,
@@ -96,7 +96,7 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
     },
 
     async deleteOperator({ accountId, operatorId }) {
-      return untilDone(async () => {
+      return repeatUntilDone(async () => {
         const operator = await find(accountId, operatorId)
         if (operator === undefined) return { outcome: undefined }
         const kept = await rights.take(operator, { admin: true, platform: true })

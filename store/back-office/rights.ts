@@ -1,6 +1,6 @@
 import type { Operator, OperatorKept } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
-import { changed, untilDone } from './changing.ts'
+import { changeDocument, repeatUntilDone } from './changing.ts'
 import {
   SERVICE_ID,
   type AccountDocument,
@@ -26,7 +26,7 @@ export function rightsOf({
   operators: DocumentStore<OperatorDocument>
 }) {
   async function isThere(operatorId: string): Promise<boolean> {
-    return (await changed(operators, operatorId, (operator) => operator)) !== undefined
+    return (await changeDocument(operators, operatorId, (operator) => operator)) !== undefined
   }
 
   async function isAnyThere(operatorIds: readonly string[]): Promise<boolean> {
@@ -38,7 +38,7 @@ export function rightsOf({
     list: List,
     operatorId: string,
   ): Promise<'dismissed' | 'was none' | 'is the last'> {
-    return untilDone(async () => {
+    return repeatUntilDone(async () => {
       const current = await list.read()
       if (current === undefined) return 'was none'
       const remaining = current.ids.filter((id) => id !== operatorId)
@@ -51,7 +51,7 @@ export function rightsOf({
   }
 
   async function appoint(list: List, operatorId: string): Promise<void> {
-    await untilDone(async () => {
+    await repeatUntilDone(async () => {
       const current = await list.read()
       if (current === undefined || current.ids.includes(operatorId)) return true
       return (await current.write([...current.ids, operatorId])) || undefined

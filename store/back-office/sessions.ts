@@ -2,7 +2,7 @@ import { readPages } from '../../runtime/process/read-pages.ts'
 import type { Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { accountOf } from './accounts.ts'
-import { changed } from './changing.ts'
+import { changeDocument } from './changing.ts'
 import {
   hashText,
   type AccountDocument,
@@ -45,7 +45,7 @@ export function sessionsOf({
       await endOldest(sessions, session)
       if (operator === undefined || (operator.signedIn ?? operator.mustChangePassword !== true))
         return
-      await changed(operators, operatorId, (current) => ({ ...current, signedIn: true }))
+      await changeDocument(operators, operatorId, (current) => ({ ...current, signedIn: true }))
     },
 
     async findSession(tokenHash) {

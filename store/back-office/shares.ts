@@ -4,7 +4,7 @@ import type { Share, SharedDevice, Shares } from '../back-office.ts'
 import type { DocumentStore, Revisioned } from '../documents.ts'
 import { isSameLife } from '../erasing-devices.ts'
 import type { Erasures } from '../read-models.ts'
-import { changed } from './changing.ts'
+import { changeDocument } from './changing.ts'
 import { hashText, type AccountDocument, type ShareDocument } from './kinds.ts'
 
 const LOOKED_AT_ONCE = 100
@@ -89,7 +89,7 @@ export function sharesOf({
       for await (const page of pages) {
         for (const share of page) {
           if (share.devices.every((device) => isLeft(share, device))) continue
-          await changed(shares, share.id, without)
+          await changeDocument(shares, share.id, without)
         }
       }
     },

@@ -5,7 +5,7 @@ import type {
 } from '../../schemas/subscriptions/subscription.ts'
 import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
 import type { SubscriptionStore } from '../subscriptions.ts'
-import { untilDone } from './changing.ts'
+import { repeatUntilDone } from './changing.ts'
 import type { definitionDocuments } from './definition-documents.ts'
 
 /**
@@ -97,7 +97,7 @@ export function subscriptionsWithProgress(
     definition: DeviceSubscription,
     next: (progress: SubscriptionProgress) => SubscriptionProgress | undefined,
   ): Promise<DeviceSubscription> {
-    return untilDone(async () => {
+    return repeatUntilDone(async () => {
       const document = await documents.get(definition.id)
       if (document === undefined) return definition
       const before = progressIn(document)
@@ -128,7 +128,7 @@ export function subscriptionsWithProgress(
     },
 
     change: (query: Key, next: Parameters<SubscriptionStore['changeSubscription']>[1]) =>
-      untilDone(async () => {
+      repeatUntilDone(async () => {
         const stored = await load(query)
         if (stored === undefined) return { outcome: undefined }
         const { definition, document } = stored
@@ -162,7 +162,7 @@ export function subscriptionsWithProgress(
       { accountId, id }: Key,
       next: Parameters<SubscriptionStore['changeProgress']>[1],
     ) =>
-      untilDone(async () => {
+      repeatUntilDone(async () => {
         const document = (await documents.get(id)) ?? (await load({ accountId, id }))?.document
         if (document?.accountId !== accountId) return { outcome: undefined }
         const { of: revision } = document

@@ -7,7 +7,7 @@ import {
 } from '../../schemas/subscriptions/subscription.ts'
 import type { DocumentStore, Kind } from '../documents.ts'
 import type { SubscriptionStore } from '../subscriptions.ts'
-import { changed } from './changing.ts'
+import { changeDocument } from './changing.ts'
 import { subscriptionsWithProgress, type ProgressDocument } from './subscription-progress.ts'
 import {
   amountOf,
@@ -96,7 +96,7 @@ export function subscriptionsOf(open: {
       const id = `${delivery.subscriptionId}/${delivery.number % MOST_DELIVERIES}`
       const [added] = await deliveries.insert([{ ...delivery, id }])
       if (added !== undefined) return
-      await changed(deliveries, id, ({ revision, number }) =>
+      await changeDocument(deliveries, id, ({ revision, number }) =>
         number >= delivery.number ? undefined : { ...delivery, id, revision },
       )
     },
@@ -131,7 +131,7 @@ export function mailsOf(mails: DocumentStore<MailsDocument>): Pick<SubscriptionS
         await mails.insert([{ id: accountId, sentAt: [], asked: [] }])
       }
       let waitMs = 0
-      await changed(mails, accountId, (before) => {
+      await changeDocument(mails, accountId, (before) => {
         const sentAt = before.sentAt.filter((time) => at - time < HOUR_MS)
         const asked = before.asked.filter((one) => at - one.at < DAY_MS)
         const [oldest = at] = sentAt

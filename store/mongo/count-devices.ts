@@ -7,7 +7,7 @@ import {
   type DeviceSettingsDocument,
   type ReadModelCollections,
 } from './collections.ts'
-import { listed } from './device-search.ts'
+import { boundIds } from './device-search.ts'
 import type { Kept } from './retention.ts'
 
 /** The number of devices with relevant settings that are read at a time. */
@@ -39,7 +39,7 @@ export async function countDevices(
     { lastSeenAt: { $gte: new Date(0) } },
     { lastReceivedAt: kept.deviceStatuses.lastReceivedAt ?? { $gte: new Date(0) } },
     { deviceId: { $nin: hidden } },
-    ...listed(devices),
+    ...boundIds(devices),
   ]
   const [{ total, online, seen } = { total: 0, online: 0, seen: 0 }] = await deviceStatuses
     .aggregate<{ total: number; online: number; seen: number }>(
@@ -60,7 +60,7 @@ export async function countDevices(
   const counts = { total, online, idle: seen - online, offline: total - seen, disabled: 0 }
   const differing = deviceSettings
     .find(
-      { accountId, $and: [DIFFERS, ...(listed(devices) as Filter<DeviceSettingsDocument>[])] },
+      { accountId, $and: [DIFFERS, ...(boundIds(devices) as Filter<DeviceSettingsDocument>[])] },
       READ,
     )
     .project<Differing>({ _id: 0, deviceId: 1, disabled: 1, expectedIntervalSeconds: 1 })

@@ -1,12 +1,12 @@
 import type { AnyBulkWriteOperation, Collection, Filter } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
-import { MOST_LABELS, relabelled } from '../../schemas/devices/labels.ts'
+import { MOST_LABELS, applyLabelChange } from '../../schemas/devices/labels.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import { LabelCounts } from '../label-counts.ts'
 import { isSameLife } from '../erasing-devices.ts'
 import type { Devices, LabelCount, LabelledDevice } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
-import { listed } from './device-search.ts'
+import { boundIds } from './device-search.ts'
 import { sameLife, UNNUMBERED } from './hidden-devices.ts'
 import { DEFAULT_SETTINGS } from './device-settings.ts'
 import { duplicatesOf } from './driver-errors.ts'
@@ -33,7 +33,7 @@ export async function changeLabels(settings: Settings, change: Change): Promise<
       if (!isSameLife(change.lives?.get(deviceId), life)) {
         return { deviceId, outcome: 'erased', labels: [] }
       }
-      const newLabels = relabelled(labels, change)
+      const newLabels = applyLabelChange(labels, change)
       if (newLabels === labels) return { deviceId, outcome: 'unchanged', labels }
       if (newLabels.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels }
       return { deviceId, outcome: 'changed', labels: newLabels }
@@ -77,7 +77,7 @@ export async function countLabels(
 ): Promise<LabelCount[]> {
   const bounds = [
     { labels: { $exists: true }, deviceId: { $nin: [...hidden] } },
-    ...listed(devices),
+    ...boundIds(devices),
   ] as Filter<DeviceSettingsDocument>[]
   const counts = new LabelCounts(page)
   const groups = settings

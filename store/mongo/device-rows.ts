@@ -17,7 +17,7 @@ export const SORT_FIELDS = {
 
 type Narrow = { readonly deviceId: string; readonly value?: Date }
 
-/** The rows of `placesAmong`: along the index of the ids, with each part's names read by range. */
+/** The rows of `ranksAmong`: along the index of the ids, with each part's names read by range. */
 export async function* deviceRows(
   page: DeviceQuery,
   {

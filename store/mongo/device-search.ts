@@ -14,7 +14,7 @@ export type OwnIntervals = {
   readonly seconds: readonly number[]
 }
 
-export async function ownIntervals(
+export async function intervalsOfSettings(
   deviceSettings: Collection<DeviceSettingsDocument>,
   accountId: string,
 ): Promise<OwnIntervals> {
@@ -82,7 +82,7 @@ type Searched = {
  * Pipeline stages that filter devices, including by their settings and by the `status` derived from
  * these.
  */
-export function searched({ status, labels }: Searched, settings: string): Document[] {
+export function searchStages({ status, labels }: Searched, settings: string): Document[] {
   if (status === undefined && labels === undefined) return []
   return [
     { $lookup: { from: settings, localField: '_id', foreignField: '_id', as: 'settings' } },
@@ -93,7 +93,7 @@ export function searched({ status, labels }: Searched, settings: string): Docume
 }
 
 /** Index bounds for a list of ids and prefixes. */
-export function listed(devices: readonly string[] | undefined): Filter<DeviceStatusDocument>[] {
+export function boundIds(devices: readonly string[] | undefined): Filter<DeviceStatusDocument>[] {
   if (devices === undefined) return []
   const patterns = devices.map((one) =>
     one.endsWith('*') ? new RegExp(`^${escaped(one.slice(0, -1))}`) : one,

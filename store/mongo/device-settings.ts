@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Collection } from 'mongodb'
 import type { DeviceErased } from '../../schemas/events/device-erased.ts'
-import { sortedLabels } from '../../schemas/devices/labels.ts'
+import { sortLabels } from '../../schemas/devices/labels.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { DeviceSettings } from '../../schemas/devices/read-models.ts'
 import type { DeviceInterval, Devices } from '../read-models.ts'
@@ -101,7 +101,7 @@ async function changeSettings(
   deviceSettings: Collection<DeviceSettingsDocument>,
   { accountId, deviceId, life, changedAt, disabled, labels, ...values }: Change,
 ): Promise<DeviceSettings> {
-  const stored = labels?.length === 0 ? null : labels && sortedLabels(labels)
+  const stored = labels?.length === 0 ? null : labels && sortLabels(labels)
   const before = await deviceSettings.findOne(
     { _id: deviceKey({ accountId, deviceId }) },
     { ...READ, projection: { disabled: 1, labels: 1 } },

@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { Device } from '../../schemas/devices/read-models.ts'
-import { isRanked, pageAt, placesAmong } from '../device-ranking.ts'
+import { isRanked, pageAt, ranksAmong } from '../device-ranking.ts'
 import type { DeviceQuery, DevicePlace, Devices } from '../read-models.ts'
 import {
   READ,
@@ -13,7 +13,7 @@ import { countDevices } from './count-devices.ts'
 import { deviceStatusOf } from './device-documents.ts'
 import { deviceRows, SORT_FIELDS } from './device-rows.ts'
 import { changeLabels, countLabels, devicesLabelled } from './device-labels.ts'
-import { listed, ownIntervals, searched, seenAs } from './device-search.ts'
+import { boundIds, intervalsOfSettings, searchStages, seenAs } from './device-search.ts'
 import { mongoDeviceSettings, settingsOf } from './device-settings.ts'
 import { pendingErasures } from './hidden-devices.ts'
 import type { Kept } from './retention.ts'
@@ -67,19 +67,19 @@ export function mongoDevices({
       (await kept()).deviceStatuses,
       ...seen(page),
       ...inside(page),
-      ...listed(page.devices),
+      ...boundIds(page.devices),
       ...(keyId === undefined ? [] : [{ lastKeyId: keyId }]),
     ]
     if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending.keys()] } })
     const labelled = labels && (await devicesLabelled(deviceSettings, { accountId, labels }))
     if (labelled !== undefined) bounds.push({ deviceId: { $in: labelled } })
-    const own = status && (await ownIntervals(deviceSettings, accountId))
+    const own = status && (await intervalsOfSettings(deviceSettings, accountId))
     if (status !== undefined && own !== undefined) bounds.push(seenAs(status, own))
     const joined = {
       status: own?.seconds.length === 0 ? undefined : status,
       labels: labelled === undefined ? labels : undefined,
     }
-    return { bounds, joining: searched(joined, deviceSettings.collectionName) }
+    return { bounds, joining: searchStages(joined, deviceSettings.collectionName) }
   }
 
   async function placeDevices(page: DeviceQuery): Promise<DevicePlace[]> {
@@ -88,7 +88,7 @@ export function mongoDevices({
     const { bounds, joining } = await filtering(page, deviceStatuses)
     if (isRanked(page)) {
       const walk = deviceRows(page, { deviceStatuses, deviceSettings, bounds, joining })
-      return placesAmong(page, { walk, isInOrder: sort === 'deviceId' })
+      return ranksAmong(page, { walk, isInOrder: sort === 'deviceId' })
     }
     const direction = order === 'asc' ? 1 : -1
     const field = SORT_FIELDS[sort]

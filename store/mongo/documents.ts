@@ -18,7 +18,7 @@ import {
   type Query,
 } from '../documents.ts'
 import { duplicatesOf, isDuplicateKey } from './driver-errors.ts'
-import { underVersions, versionsOf, type Versions } from './versions.ts'
+import { runUnderVersions, versionsOf, type Versions } from './versions.ts'
 
 /** `_id` is the document's id. */
 type Stored = { readonly _id: string; readonly revision: number } & Readonly<
@@ -73,7 +73,7 @@ function documentsOf<D extends Document>(
   ): Promise<T> {
     if (kind.isCounted !== true) return write(documents.map(stored))
     const ids = documents.map(({ id }) => id)
-    return underVersions(versions, { collection, ids }, (of) =>
+    return runUnderVersions(versions, { collection, ids }, (of) =>
       write(documents.map((document, n) => ({ ...stored(document), version: of[n] }))),
     )
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hasReached, includes } from '../../event-log/offsets.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import {
-  withHeartbeatsOf,
+  copyHeartbeats,
   type DeviceStatus,
   type Offsets,
 } from '../../schemas/devices/read-models.ts'
@@ -10,7 +10,7 @@ import type { Change, ErasureEntry, Fold } from '../read-models.ts'
 import type { Erased, ReadModelCollections } from './collections.ts'
 import type { DeviceName, StoredDevice } from './device-documents.ts'
 import { changeDevices, recordOutcome, type OnConflict } from './device-statuses.ts'
-import { erasedRecords, isErased, withErasure } from './erased.ts'
+import { erasedRecords, isErased, addErasure } from './erased.ts'
 import { positionRecord } from './position-documents.ts'
 
 /**
@@ -32,7 +32,7 @@ export async function eraseDevices(
     const fresh: ErasureEntry[] = []
     for (const entry of own) {
       const { partition, offset } = entry.origin
-      const next: Erased = withErasure(erased, entry)
+      const next: Erased = addErasure(erased, entry)
       if (next !== erased && !includes(applied, entry.origin)) {
         applied[partition] = offset
         fresh.push(entry)
@@ -100,9 +100,7 @@ async function statusBehind(
       (status, { origin, ...event }) => fold(status, { kind: 'position', origin, event }),
       undefined,
     )
-  return (
-    status && withHeartbeatsOf(stored.status, status, (heartbeat) => isErased(erased, heartbeat))
-  )
+  return status && copyHeartbeats(stored.status, status, (heartbeat) => isErased(erased, heartbeat))
 }
 
 function reportedElsewhere(applied: Offsets, { upTo }: Erased): boolean {

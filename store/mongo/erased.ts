@@ -7,7 +7,7 @@ import type { Erased, PositionDocument } from './collections.ts'
 const IDS_KEPT = 20
 
 /** Only the first copy of an erasure in the log counts: later copies would erase newer reports. */
-export function withErasure(
+export function addErasure(
   erased: Erased | undefined,
   { origin: { partition, offset }, event: { eventId, erasedAt } }: ErasureEntry,
 ): Erased {

@@ -10,7 +10,7 @@ import {
 } from '../facts.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
 import { mongoWatchSettings } from './watch-settings.ts'
-import { listed } from './device-search.ts'
+import { boundIds } from './device-search.ts'
 import {
   ofAccount,
   stateIn,
@@ -184,7 +184,7 @@ function filtering(
           ]
     conditions.push({ at: { $lte: at } }, { $or: [{ at: { $lt: at } }, ...others] })
   }
-  for (const filter of listed(devices)) conditions.push(filter as Filter<FactDocument>)
+  for (const filter of boundIds(devices)) conditions.push(filter as Filter<FactDocument>)
   if (hidden.length > 0) conditions.push({ deviceId: { $nin: [...hidden] } })
   return { $and: conditions }
 }

@@ -11,7 +11,7 @@ import {
 } from './collections.ts'
 import { dependencyError } from './driver-errors.ts'
 import { sweepApplied } from './hidden-devices.ts'
-import { answered, remembered } from './mongo-client.ts'
+import { awaitAnswer, cacheResult } from './mongo-client.ts'
 import { releaseLock, renewLock, takeLock, type LockClock, type Lock } from './lock.ts'
 import { inheritRetention } from './retention.ts'
 import { generationsOf, makeReadModelIndexes } from './schema.ts'
@@ -35,7 +35,7 @@ export type FollowedGeneration = {
  * projectors leave the old generation immediately and readers a second later: by then the new one
  * has the old one's last writes, so nothing disappears in between.
  */
-export function followedGeneration(db: Db, meta: Collections['meta']): FollowedGeneration {
+export function followGeneration(db: Db, meta: Collections['meta']): FollowedGeneration {
   let used: number | undefined
   let newer: { readonly generation: number; readonly since: number } | undefined
 
@@ -52,7 +52,7 @@ export function followedGeneration(db: Db, meta: Collections['meta']): FollowedG
     else if (now - newer.since >= READERS_STAY_MS) used = generation
   }
 
-  const looked = remembered(look, { forMs: LOOK_EVERY_MS })
+  const looked = cacheResult(look, { forMs: LOOK_EVERY_MS })
 
   return {
     number,
@@ -65,7 +65,7 @@ export function followedGeneration(db: Db, meta: Collections['meta']): FollowedG
 }
 
 /** The collections of a generation that is current or being built. */
-export async function openedGeneration(
+export async function openGeneration(
   db: Db,
   meta: Collections['meta'],
   generation: number,
@@ -132,7 +132,7 @@ export async function beginRebuild(
         { $set: { generation: to }, $unset: { building: '' } },
       )
       try {
-        const { matchedCount } = await answered(switching, SWITCHED_WITHIN_MS, 'switchOver')
+        const { matchedCount } = await awaitAnswer(switching, SWITCHED_WITHIN_MS, 'switchOver')
         if (matchedCount === 0) throw takenOver()
       } catch (error) {
         // It timed out, but may have succeeded; make sure that it cannot succeed later.

@@ -4,7 +4,7 @@ import { turnTaker } from '../../runtime/end-of-turn.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import {
-  erasedState,
+  eraseState,
   type EntriesRead,
   type FactStore,
   type FactsBatch,
@@ -229,7 +229,7 @@ export function factWrites({
       remembered.delete(_id)
       for (;;) {
         const before = await states.findOne({ _id }, READ)
-        const state = erasedState(before === null ? undefined : stateIn(before), erasure)
+        const state = eraseState(before === null ? undefined : stateIn(before), erasure)
         // An earlier attempt may have ended before removing the facts.
         if (state === undefined) return before === null ? undefined : removeOtherLives(before)
         const place = { partition: erasure.origin.partition, revision: randomUUID() }

@@ -13,7 +13,7 @@ const LOCK_POLL_MS = 50
  * Waits for the lock and works under it; long work must renew it. A crashed owner's lock is free
  * when its lease ends. Rejects without working when `signal` is aborted first.
  */
-export async function underLock<T>(
+export async function runUnderLock<T>(
   meta: Meta,
   {
     clock,

@@ -48,7 +48,7 @@ type Methods<M> = { readonly [Name in keyof M]: (...args: never[]) => Promise<un
  * converted to the port's, and with a time limit, in case the server does not respond. `unbounded`
  * names the methods without a limit.
  */
-export function guarded<M extends Methods<M>>(
+export function guardMethods<M extends Methods<M>>(
   methods: M,
   {
     checkPrepared,
@@ -71,7 +71,7 @@ export function guarded<M extends Methods<M>>(
       try {
         const result = unbounded.has(name)
           ? await method(...args)
-          : await answered(method(...args), withinMs, name)
+          : await awaitAnswer(method(...args), withinMs, name)
         outage.answered()
         return result
       } catch (thrown) {
@@ -88,7 +88,7 @@ export function guarded<M extends Methods<M>>(
  * Awaits the promise for a limited time.
  * @throws {DependencyError} retriable after that, naming the operation; it may still succeed.
  */
-export async function answered<T>(
+export async function awaitAnswer<T>(
   answer: Promise<T>,
   withinMs: number,
   operation: string,
@@ -107,7 +107,7 @@ export async function answered<T>(
 }
 
 /** Caches the last result for `forMs`; failures are not cached. */
-export function remembered<T>(ask: () => Promise<T>, { forMs }: { forMs: number }) {
+export function cacheResult<T>(ask: () => Promise<T>, { forMs }: { forMs: number }) {
   let last: { readonly answer: Promise<T>; until: number } | undefined
   return async function answer(): Promise<T> {
     const now = performance.now()

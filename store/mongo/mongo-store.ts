@@ -1,10 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Outage } from '../../runtime/process/outage.ts'
-import { untilSucceeded } from '../../runtime/process/repeat.ts'
+import { repeatUntilSuccess } from '../../runtime/process/repeat.ts'
 import { checkpointOf, foldVersion, lastApplied } from './checkpoints.ts'
 import { openCollections } from './collections.ts'
-import { databaseOf, openClient, mongoOutage, guarded, startPreparing } from './mongo-client.ts'
+import {
+  databaseOf,
+  openClient,
+  mongoOutage,
+  guardMethods,
+  startPreparing,
+} from './mongo-client.ts'
 import { disabledDevices } from './device-settings.ts'
 import { mongoDevices } from './devices.ts'
 import { mongoDocuments } from './documents.ts'
@@ -13,11 +19,11 @@ import { mongoErasures } from './erasures.ts'
 import { openFactCollections } from './fact-documents.ts'
 import { mongoFacts } from './facts.ts'
 import { generationScan, scanRecords } from './generation-scan.ts'
-import { beginRebuild, followedGeneration, openedGeneration } from './generations.ts'
+import { beginRebuild, followGeneration, openGeneration } from './generations.ts'
 import { pendingErasures } from './hidden-devices.ts'
 import { mongoReadModels, projection } from './read-models.ts'
 import { backgroundRemoval } from './remove-erased.ts'
-import { claimRetention, followedRetention, keptAt } from './retention.ts'
+import { claimRetention, followRetention, retentionAt } from './retention.ts'
 import { makeIndexes, prepareDatabase } from './schema.ts'
 import { ANNOUNCED_ERASURES } from '../back-office/kinds.ts'
 import { openBackOffice, openRejections } from '../back-office/open-back-office.ts'
@@ -85,7 +91,7 @@ export async function openMongoStore({
       // later ones.
       await client.connect()
       const readModels = await prepareDatabase(db, { clock, signal })
-      indexing ??= untilSucceeded(() => makeIndexes(db, readModels), {
+      indexing ??= repeatUntilSuccess(() => makeIndexes(db, readModels), {
         logger,
         signal: closing.signal,
         failure: 'could not create the MongoDB indexes; retrying',
@@ -106,7 +112,7 @@ export async function openMongoStore({
 
   const collections = openCollections(db)
   const { meta } = collections
-  const inUse = followedGeneration(db, meta)
+  const inUse = followGeneration(db, meta)
   const readModels = () => inUse.readModels()
   const bounds = {
     checkPrepared: preparation.current,
@@ -116,8 +122,8 @@ export async function openMongoStore({
   }
   const removal = backgroundRemoval({ logger, signal: closing.signal })
   const project = projection({ removal, logger })
-  const retentionDays = followedRetention(readModels)
-  const kept = async () => keptAt(clock.now(), await retentionDays())
+  const retentionDays = followRetention(readModels)
+  const kept = async () => retentionAt(clock.now(), await retentionDays())
   const rejections = openRejections(mongoDocuments(db), { clock })
   const announced = mongoDocuments(db)(ANNOUNCED_ERASURES)
   const erasures = mongoErasures({
@@ -158,7 +164,7 @@ export async function openMongoStore({
     }),
     currentGeneration: () => inUse.number(),
     openGeneration: async (generation) => {
-      const opened = await openedGeneration(db, meta, generation)
+      const opened = await openGeneration(db, meta, generation)
       // Continues the removals of a projector that was stopped.
       removal.begin(opened)
       const methods = {
@@ -169,7 +175,7 @@ export async function openMongoStore({
         foldVersion: () => foldVersion(opened),
       }
       return {
-        ...guarded(methods, bounds),
+        ...guardMethods(methods, bounds),
         scanRecords: (query) => scanRecords(opened, query),
         close: async () => undefined,
       }
@@ -181,7 +187,7 @@ export async function openMongoStore({
         switchOver: () => begun.switchOver(),
         end: () => begun.end(),
       }
-      return methods && { ...begun, ...guarded(methods, bounds) }
+      return methods && { ...begun, ...guardMethods(methods, bounds) }
     },
     ready: async () => {
       await db.command({ ping: 1 })
@@ -189,7 +195,7 @@ export async function openMongoStore({
   }
 
   return {
-    ...guarded(store, bounds),
+    ...guardMethods(store, bounds),
 
     // Calls without a response from the server end with the driver's time-outs, or with the
     // process.

@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { RateLimiterMongo } from 'rate-limiter-flexible'
 import type { Outage } from '../../runtime/process/outage.ts'
-import { untilSucceeded } from '../../runtime/process/repeat.ts'
+import { repeatUntilSuccess } from '../../runtime/process/repeat.ts'
 import {
   memoryRateCounters,
   type OpenRateCounters,
   type RateCounters,
 } from '../../runtime/limits/rate-counters.ts'
-import { databaseOf, openClient, mongoOutage, answered } from './mongo-client.ts'
+import { databaseOf, openClient, mongoOutage, awaitAnswer } from './mongo-client.ts'
 
 const COLLECTION = 'rate_counters'
 /** A server that has not responded after this time counts as unavailable. */
@@ -49,7 +49,7 @@ export function openMongoRateCounters({
   connect()
 
   function connect(): void {
-    connecting ??= untilSucceeded(prepare, {
+    connecting ??= repeatUntilSuccess(prepare, {
       logger,
       signal: closing.signal,
       failure: 'MongoDB unavailable: rate limits count in this process only',
@@ -77,7 +77,7 @@ export function openMongoRateCounters({
     async function shareOr<T>(call: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
       if (!shared) return otherwise()
       try {
-        return await answered(call(), answerMs, 'rate limits')
+        return await awaitAnswer(call(), answerMs, 'rate limits')
       } catch (error) {
         if (shared)
           logger.warn({ err: error }, 'MongoDB unavailable: rate limits count in this process only')

@@ -1,5 +1,5 @@
 import type { OutageLogger } from '../../runtime/process/outage.ts'
-import { untilSucceeded } from '../../runtime/process/repeat.ts'
+import { repeatUntilSuccess } from '../../runtime/process/repeat.ts'
 import { READ, type Erased, type ReadModelCollections } from './collections.ts'
 import type { DeviceName } from './device-documents.ts'
 import { erasedRecords } from './erased.ts'
@@ -26,7 +26,7 @@ export function backgroundRemoval(options: { logger: OutageLogger; signal: Abort
   return {
     begin(readModels) {
       const remove = () => removeErased(readModels, options.signal)
-      underWay = underWay.then(() => untilSucceeded(remove, { ...options, failure }))
+      underWay = underWay.then(() => repeatUntilSuccess(remove, { ...options, failure }))
     },
     ended: () => underWay,
   }

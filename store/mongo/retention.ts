@@ -2,7 +2,7 @@ import type { Collection, Filter } from 'mongodb'
 import {
   ERASURES_KEPT_LONGER_MS,
   LIVES_KEPT_LONGER_MS,
-  settledRetention,
+  settleRetention,
   type WantedRetention,
 } from '../retention.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from './collections.ts'
 import { removeLives } from './hidden-devices.ts'
 import { expireSettings } from './device-settings.ts'
-import { remembered } from './mongo-client.ts'
+import { cacheResult } from './mongo-client.ts'
 
 const TTL_INDEX = 'received_at'
 /** The time within which another process notices a change; the server itself takes a minute. */
@@ -47,7 +47,7 @@ export type Kept = {
   readonly deviceStatuses: Filter<DeviceStatusDocument>
 }
 
-export function keptAt(now: number, retentionDays: number | undefined): Kept {
+export function retentionAt(now: number, retentionDays: number | undefined): Kept {
   if (retentionDays === undefined) return { positions: {}, deviceStatuses: REPORTED }
   const since = new Date(now - retentionDays * DAY_SECONDS * 1_000)
   return {
@@ -57,10 +57,10 @@ export function keptAt(now: number, retentionDays: number | undefined): Kept {
 }
 
 /** The retention set in the store, by any process. */
-export function followedRetention(
+export function followRetention(
   readModels: () => Promise<Pick<ReadModelCollections, 'positions'>>,
 ): () => Promise<number | undefined> {
-  return remembered(
+  return cacheResult(
     async () => {
       const seconds = await timeToLive((await readModels()).positions)
       return seconds && seconds / DAY_SECONDS
@@ -82,7 +82,7 @@ export async function claimRetention(
   // Changes nothing, but shows whether the database user has the permission.
   await positions.db.command({ collMod: positions.collectionName })
   const seconds = await timeToLive(positions)
-  const days = settledRetention(wanted, seconds && seconds / DAY_SECONDS)
+  const days = settleRetention(wanted, seconds && seconds / DAY_SECONDS)
   const setting = setTimeToLive(positions, days && Math.round(days * DAY_SECONDS))
   if (seconds !== undefined) return setting
   setting.catch(onFailure)

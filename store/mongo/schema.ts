@@ -10,7 +10,7 @@ import {
 } from './collections.ts'
 import { makeSearchIndexes, makeUniqueIndexes } from './documents.ts'
 import { makeFactIndexes, openFactCollections } from './fact-documents.ts'
-import { underLock, type LockClock } from './lock.ts'
+import { runUnderLock, type LockClock } from './lock.ts'
 
 type Meta = Collections['meta']
 
@@ -37,7 +37,7 @@ export async function prepareDatabase(
   const collections = openCollections(db)
   if ((await versionOf(collections.meta)) < MIGRATIONS.length) {
     const lock = { name: 'migration-lock', leaseMs: MIGRATION_LEASE_MS, clock, signal } as const
-    await underLock(collections.meta, lock, (renewed) => migrate(db, renewed))
+    await runUnderLock(collections.meta, lock, (renewed) => migrate(db, renewed))
   }
   await makeUniqueIndexes(db, ALL_KINDS)
   return openReadModels(db, (await generationsOf(collections.meta)).generation)

@@ -43,7 +43,7 @@ type Numbered = { readonly _id: string; readonly revision: number } & Readonly<
  * `NUMBERED_WITHIN_MS` (paused, or waiting for the database) gives its documents new versions. If
  * it is killed in between, followers see the change when they next read everything.
  */
-export async function underVersions<T>(
+export async function runUnderVersions<T>(
   versions: Versions,
   {
     collection,

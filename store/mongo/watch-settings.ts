@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb'
 import type { ChangesPage, ChangesQuery } from '../definitions.ts'
 import { hasSettings, type WatchSettings } from '../facts.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
-import { underVersions, type Versions } from './versions.ts'
+import { runUnderVersions, type Versions } from './versions.ts'
 
 type Settings = Collection<DeviceSettingsDocument>
 type Numbering = Pick<DeviceSettingsDocument, '_id' | 'changedAt' | 'numberedAt' | 'version'>
@@ -79,7 +79,7 @@ async function numberAll(
 ): Promise<void> {
   if (all.length === 0) return
   const ids = all.map(({ _id }) => _id)
-  await underVersions(versions, { collection: settings as never, ids }, (numbers) =>
+  await runUnderVersions(versions, { collection: settings as never, ids }, (numbers) =>
     settings.bulkWrite(
       all.map(({ _id, changedAt }, n) => ({
         updateOne: {

@@ -1,13 +1,13 @@
 import { turnTaker } from '../../runtime/end-of-turn.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
-import { sortedLabels } from '../../schemas/devices/labels.ts'
+import { sortLabels } from '../../schemas/devices/labels.ts'
 import { deviceRanges } from './device-filters.ts'
 import { LabelCounts } from '../label-counts.ts'
 import type { Devices, LabelCount } from '../read-models.ts'
 
 /** Labels as they are stored: each between line breaks, which no label contains. */
 export function labelText(labels: readonly string[]): string | null {
-  return labels.length === 0 ? null : `\n${sortedLabels(labels).join('\n')}\n`
+  return labels.length === 0 ? null : `\n${sortLabels(labels).join('\n')}\n`
 }
 
 export function labelsIn(text: string): readonly string[] {

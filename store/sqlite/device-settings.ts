@@ -1,5 +1,5 @@
 import type { DeviceErased } from '../../schemas/events/device-erased.ts'
-import { MOST_LABELS, relabelled } from '../../schemas/devices/labels.ts'
+import { MOST_LABELS, applyLabelChange } from '../../schemas/devices/labels.ts'
 import type { DeviceSettings } from '../../schemas/devices/read-models.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { isSameLife } from '../erasing-devices.ts'
@@ -146,7 +146,7 @@ export function sqliteDeviceSettings(database: Database, lives: DeviceLives): Se
           return { deviceId, outcome: 'erased', labels: [] }
         }
         const { labels = [] } = findSettings({ accountId, deviceId })
-        const newLabels = relabelled(labels, labelChange)
+        const newLabels = applyLabelChange(labels, labelChange)
         if (newLabels === labels) return { deviceId, outcome: 'unchanged', labels }
         if (newLabels.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels }
         change({ accountId, deviceId, life, changedAt, labels: newLabels })

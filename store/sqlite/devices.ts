@@ -2,7 +2,7 @@ import { hasReached } from '../../event-log/offsets.ts'
 import { endOfTurn, turnTaker } from '../../runtime/end-of-turn.ts'
 import type { Device } from '../../schemas/devices/read-models.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
-import { pageAt, placesAmong } from '../device-ranking.ts'
+import { pageAt, ranksAmong } from '../device-ranking.ts'
 import type { DocumentStore } from '../documents.ts'
 import { erasingDevices, type Forgetting } from '../erasing-devices.ts'
 import type { Devices, Erasures, ReadModels } from '../read-models.ts'
@@ -71,7 +71,7 @@ export function sqliteDevices({
 
   async function placeDevices(query: Parameters<Devices['placeDevices']>[0]) {
     const walk = walkDevices(query, walked(query.accountId))
-    return placesAmong(query, { walk, isInOrder: isWalkInOrder(query) })
+    return ranksAmong(query, { walk, isInOrder: isWalkInOrder(query) })
   }
 
   /** Records are counted one by one, which takes long if there are many: some of them per turn. */
@@ -197,7 +197,7 @@ type FollowedReadModels = {
  * The current read models, looked up again from time to time. A newer generation is used once it
  * has caught up with the old one, so that nothing disappears in between.
  */
-export function followedReadModels(
+export function followReadModels(
   generations: ReturnType<typeof sqliteGenerations>,
   settingsFile: string,
 ): FollowedReadModels {

@@ -3,7 +3,7 @@ import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import {
   definitionsHolding,
-  erasedState,
+  eraseState,
   stateSeenAt,
   type DueDevice,
   type FactStore,
@@ -167,7 +167,7 @@ function factsIn(
 
     async eraseFacts(erasure) {
       const known = states.find(erasure.event)
-      const state = erasedState(known.state, erasure)
+      const state = eraseState(known.state, erasure)
       if (state === undefined) return
       const { partition } = erasure.origin
       const change = { known, state, partition }

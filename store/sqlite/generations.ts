@@ -3,7 +3,7 @@ import { DependencyError } from '../../runtime/errors.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { holdFile } from '../../runtime/sqlite/data-directory.ts'
 import type { Generation, Rebuild } from '../generations.ts'
-import { settledRetention, type WantedRetention } from '../retention.ts'
+import { settleRetention, type WantedRetention } from '../retention.ts'
 import {
   openReadModels,
   removeReadModelsExcept,
@@ -149,7 +149,7 @@ export function sqliteRetention(accounts: Database) {
 
     /** @throws {DependencyError} not retriable if the store has one and none is configured. */
     claim(wanted: WantedRetention): void {
-      accounts.transaction(() => save.run(settledRetention(wanted, days()) ?? null))
+      accounts.transaction(() => save.run(settleRetention(wanted, days()) ?? null))
     },
   }
 }

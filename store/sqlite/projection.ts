@@ -1,6 +1,6 @@
 import { isWithdrawn } from '../../schemas/events/device-erased.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
-import { withHeartbeatsOf, type DeviceStatus } from '../../schemas/devices/read-models.ts'
+import { copyHeartbeats, type DeviceStatus } from '../../schemas/devices/read-models.ts'
 import type {
   Change,
   ErasureEntry,
@@ -92,7 +92,7 @@ export function projectEntries(
     for (const left of records.ofDevice(known.number, entry.event)) {
       state.after = fold(state.after, { kind: 'position', ...left })
     }
-    state.after &&= withHeartbeatsOf(
+    state.after &&= copyHeartbeats(
       before,
       state.after,
       ({ origin, receivedAt }) =>

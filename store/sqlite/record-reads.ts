@@ -7,7 +7,7 @@ import {
   OF_DEVICE,
   namedRecord,
   HISTORY_ORDER,
-  placeValues,
+  orderValues,
   record,
   type NamedRow,
   type RecordRow,
@@ -112,6 +112,6 @@ function placeOf(
   const start = { timestamp: order === 'asc' ? first : end, origin: { partition: -1, offset: -1 } }
   const beyondStart =
     after !== undefined && (order === 'asc' ? after.timestamp >= first : after.timestamp < end)
-  const place = placeValues(beyondStart ? after : start)
+  const place = orderValues(beyondStart ? after : start)
   return [accountId, deviceId, ...place, order === 'asc' ? end : first, limit]
 }

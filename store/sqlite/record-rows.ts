@@ -35,7 +35,7 @@ export const OF_DEVICE = `device = (
 /** The order of a history. Any index of it that begins with device and timestamp serves. */
 export const HISTORY_ORDER = 'timestamp, log_partition, log_offset'
 
-export function placeValues({ timestamp, origin }: HistoryPlace) {
+export function orderValues({ timestamp, origin }: HistoryPlace) {
   return [timestamp, origin.partition, origin.offset] as const
 }
 

@@ -14,7 +14,7 @@ import {
   FIRST_OPTIONAL,
   namedRecord,
   HISTORY_ORDER,
-  placeValues,
+  orderValues,
   record,
   type NamedRow,
   type RecordRow,
@@ -145,7 +145,7 @@ export function sqliteRecords(database: Database): Records {
       timeAfter.get(accountId, deviceId, from, to, skipped)?.timestamp,
 
     next(accountId, { deviceId, ...place }, upTo) {
-      const more = nextOfDevice.all(accountId, deviceId, ...placeValues(place))
+      const more = nextOfDevice.all(accountId, deviceId, ...orderValues(place))
       if (more.length > 0) return more.map((row) => record(row, { accountId, deviceId }))
       const rows =
         upTo === undefined

@@ -5,7 +5,7 @@ import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts
 import { makeDirectory } from '../../runtime/sqlite/opening.ts'
 import { sqliteLabelCounts } from './device-labels.ts'
 import { sqliteDeviceSettings } from './device-settings.ts'
-import { sqliteDevices, followedReadModels } from './devices.ts'
+import { sqliteDevices, followReadModels } from './devices.ts'
 import { makeTables, sqliteDocuments } from './documents.ts'
 import { FACTS_FILE, sqliteFacts } from './facts.ts'
 import { FACTS_SCHEMA } from './facts-schema.ts'
@@ -130,7 +130,7 @@ function storeOn({
   const settings = sqliteDeviceSettings(accounts, lives)
   const generations = sqliteGenerations(accounts, directory, { onMigration })
   const hidden = sqliteHiddenDevices(accounts)
-  const readModels = followedReadModels(generations, join(directory, ACCOUNTS_FILE))
+  const readModels = followReadModels(generations, join(directory, ACCOUNTS_FILE))
 
   /** For work that takes many turns, during which the current read models may change. */
   async function withOwn<T>(work: (own: SqliteReadModels) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { figures } from '../../bench/figures.ts'
 import { median } from '../../bench/statistics.ts'
-import { valueIn, withMeasured, type MeasuredPart, type Row } from '../../bench/part.ts'
+import { valueIn, replaceMeasured, type MeasuredPart, type Row } from '../../bench/part.ts'
 
 const measured = { at: '2026-01-01T00:00:00.000Z', machine: 'a machine', rounds: 1 }
 
@@ -59,8 +59,8 @@ test('the median of an even number of values lies between the middle two', () =>
 
 test('a later partial measurement replaces only its rows', () => {
   const earlier = [projector('SQLite', 0.5), readable(20)]
-  const both = withMeasured(earlier, [projector('MongoDB', 1)])
-  const later = withMeasured(both, [projector('SQLite', 0.8)])
+  const both = replaceMeasured(earlier, [projector('MongoDB', 1)])
+  const later = replaceMeasured(both, [projector('SQLite', 0.8)])
   const ratio = (into: string) =>
     valueIn(later, { title: 'Projecting a full log', row: [into, 'decided'], column: '÷ without' })
   expect([ratio('SQLite'), ratio('MongoDB')]).toEqual([0.8, 1])

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { whenReady } from '../../commands/open.ts'
+import { awaitReady } from '../../commands/open.ts'
 
 const never = new AbortController().signal
 
@@ -15,7 +15,7 @@ function slow() {
 }
 
 test('the program waits for a dependency that is not there yet', async () => {
-  await whenReady([slow(), { ready: async () => undefined }], { withinMs: 10_000, signal: never })
+  await awaitReady([slow(), { ready: async () => undefined }], { withinMs: 10_000, signal: never })
 })
 
 test('a dependency that does not become ready is named after the time limit or an abort', async () => {
@@ -24,7 +24,7 @@ test('a dependency that does not become ready is named after the time limit or a
       throw new Error('the log is away')
     },
   }
-  await expect(whenReady([away], { withinMs: 300, signal: never })).rejects.toThrow('log is away')
+  await expect(awaitReady([away], { withinMs: 300, signal: never })).rejects.toThrow('log is away')
   const signal = AbortSignal.abort()
-  await expect(whenReady([away], { withinMs: 60_000, signal })).rejects.toThrow('log is away')
+  await expect(awaitReady([away], { withinMs: 60_000, signal })).rejects.toThrow('log is away')
 })

@@ -22,7 +22,7 @@ import { ulid } from '../../schemas/events/record-id.ts'
 import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import {
   newProgress,
-  shownTarget,
+  publicTarget,
   type DeviceSubscription,
   type SigningSecret,
   type SubscriptionProgress,
@@ -260,7 +260,7 @@ export async function startDeliveries() {
         name: 'Test',
         source,
         everySeconds: 0,
-        target: shownTarget(target),
+        target: publicTarget(target),
         sealed: secrets.seal(JSON.stringify({ target, signing }), id),
         progress: newProgress(mark),
         ...given,
@@ -293,7 +293,7 @@ export async function startDeliveries() {
         ...before,
         changedAt: before.changedAt + 1,
         revision: before.revision + 1,
-        target: shownTarget(target),
+        target: publicTarget(target),
         sealed: secrets.seal(JSON.stringify({ target, signing: [] }), id),
       }))
       if (changed === undefined || changed === 'refused') throw new Error('not changed')

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals'
 import { ageOf, wants } from '../../deliverer/run/wanted.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import {
-  caughtUp,
-  healthy,
+  markCaughtUp,
+  markHealthy,
   newProgress,
   type DeviceSubscription,
 } from '../../schemas/subscriptions/subscription.ts'
@@ -91,9 +91,9 @@ test('items due while the receiver failed stay deliverable for a day, and are th
     ageOf(of, fact({ decidedAt }), now)
   expect([age(hours(1), hours(25)), age(hours(1), hours(25) + 1)]).toEqual(['sent', 'left out'])
   expect([age(hours(-1), hours(2)), age(hours(-1) - 1, hours(2))]).toEqual(['sent', 'too old'])
-  const mended = { ...subscription, progress: healthy(progress) }
+  const mended = { ...subscription, progress: markHealthy(progress) }
   expect(age(hours(1), hours(9), mended)).toBe('sent')
-  expect(age(hours(1), hours(9), { ...mended, progress: caughtUp(mended.progress) })).toBe(
+  expect(age(hours(1), hours(9), { ...mended, progress: markCaughtUp(mended.progress) })).toBe(
     'too old',
   )
   const brief = { ...subscription, maxAgeSeconds: 3 * 86_400 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { signedHeaders } from '../../deliverer/send/send-items.ts'
+import { signHeaders } from '../../deliverer/send/send-items.ts'
 import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import { eventually } from '../eventually.ts'
 import { endedWithTheTests, endPrograms, type RunningProgram } from '../running-programs.ts'
@@ -78,7 +78,7 @@ await describeWith(['mqtt'], 'the MQTT bridge of docs/webhooks.md', ({ mqtt }) =
   /** The status of the answer. */
   async function post(content: object, id: string, sent = JSON.stringify(content)) {
     const body = JSON.stringify(content)
-    const headers = signedHeaders(body, { id, now: Date.now(), secrets: [secret] })
+    const headers = signHeaders(body, { id, now: Date.now(), secrets: [secret] })
     const request = { method: 'POST', headers, body: sent }
     return (await fetch(`http://127.0.0.1:${port}/`, request)).status
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
-import { signedHeaders } from '../../deliverer/send/send-items.ts'
+import { signHeaders } from '../../deliverer/send/send-items.ts'
 import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import { startAdmin } from '../admin-api/admin-harness.ts'
 import { ownDirectory } from '../own-directory.ts'
@@ -23,7 +23,7 @@ function example(language: string): string {
 const BODY = '{"data":{"deviceName":"Größe 🚐"}}'
 const secret = newSigningSecret()
 const secrets = [newSigningSecret(), secret]
-const good = () => signedHeaders(BODY, { id: 'fact-1', now: Date.now(), secrets })
+const good = () => signHeaders(BODY, { id: 'fact-1', now: Date.now(), secrets })
 
 /** Requests to verify, each with whether it is authentic and recent. */
 function cases() {
@@ -33,7 +33,7 @@ function cases() {
     { body: BODY, headers: { ...good(), 'webhook-id': 'fact-2' }, isOurs: false },
     {
       body: BODY,
-      headers: signedHeaders(BODY, { id: 'fact-1', now: Date.now() - 600_000, secrets }),
+      headers: signHeaders(BODY, { id: 'fact-1', now: Date.now() - 600_000, secrets }),
       isOurs: false,
     },
   ]
@@ -169,7 +169,7 @@ console.log(JSON.stringify({ answers, taken }))
   ] as const
   const sent = requests.map(([content, id]) => {
     const body = JSON.stringify(content)
-    return { body, headers: signedHeaders(body, { id, now: Date.now(), secrets }) }
+    return { body, headers: signHeaders(body, { id, now: Date.now(), secrets }) }
   })
   const forged = { ...sent[0]!, body: `${sent[0]!.body} ` }
   const { stdout } = await run('node', [file, JSON.stringify([...sent, forged]), secret])

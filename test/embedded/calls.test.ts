@@ -1,8 +1,8 @@
 /** @node all */
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
-import { joinThread, paced, type Peer } from '../../embedded/calls.ts'
-import { untilEnded } from '../../embedded/threads.ts'
+import { joinThread, limitPace, type Peer } from '../../embedded/calls.ts'
+import { awaitEnd } from '../../embedded/threads.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { fakeTimers } from '../fake-timers.ts'
 
@@ -70,7 +70,7 @@ test('a worker thread that dies ends the process and logs the reason', async () 
       stopping: new AbortController().signal,
       fail: (error: unknown, what: string) => void failures.push([error, what]),
     }
-    const ended = untilEnded(thread, { worker: peer, lifecycle })
+    const ended = awaitEnd(thread, { worker: peer, lifecycle })
     const code = await new Promise((resolve) => thread.once('exit', resolve))
     expect(failures).toMatchObject([[{ message }, 'the worker thread has ended']])
     await (code === 0 ? ended : expect(ended).rejects.toThrow('with code 1'))
@@ -85,14 +85,14 @@ test('a worker thread that ends during shutdown is not a failure', async () => {
       throw new Error('it was asked to')
     },
   }
-  await untilEnded(thread, { worker: peer, lifecycle })
+  await awaitEnd(thread, { worker: peer, lifecycle })
 })
 
 test('the first of many figures is printed immediately, the next at intervals, and always the last', () => {
   fakeTimers('performance', 'setTimeout')
   const told: number[] = []
   let said = 0
-  const tell = paced(20, () => told.push(said))
+  const tell = limitPace(20, () => told.push(said))
   for (let ms = 0; ms < 50; ms += 1) {
     said += 1
     tell()

@@ -1,7 +1,7 @@
 /** @node all */
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
 import { expect, test } from '@jest/globals'
-import { atAddress, lanAddress, lanWelcome } from '../../embedded/welcome.ts'
+import { replaceHost, lanAddress, lanWelcome } from '../../embedded/welcome.ts'
 import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 import { listens, startProgram } from '../programs.ts'
@@ -36,8 +36,8 @@ test('without a network, the start reports that', () => {
 })
 
 test('an address that already works is not replaced', () => {
-  expect(atAddress('http://0.0.0.0:8081', '192.0.2.2')).toBe('http://192.0.2.2:8081')
-  expect(atAddress('https://gps.example', '192.0.2.2')).toBe('https://gps.example')
+  expect(replaceHost('http://0.0.0.0:8081', '192.0.2.2')).toBe('http://192.0.2.2:8081')
+  expect(replaceHost('https://gps.example', '192.0.2.2')).toBe('https://gps.example')
 })
 
 test('the text links to "Connect a device" and warns that nothing is encrypted', () => {

@@ -1,6 +1,12 @@
 import { expect, test } from '@jest/globals'
 import type { Extent } from '../../event-log/event-log.ts'
-import { endOf, furthest, hasReached, includes, noFurtherThan } from '../../event-log/offsets.ts'
+import {
+  endOf,
+  higherOffsets,
+  hasReached,
+  includes,
+  lowerOffsets,
+} from '../../event-log/offsets.ts'
 
 /** Partition 0 holds 10..19, partition 1 was emptied by retention, partition 2 is new. */
 const extent: readonly Extent[] = [
@@ -19,7 +25,7 @@ test('marks are compared partition by partition', () => {
   expect(hasReached({ 0: 5, 1: 2 }, { 0: 5 })).toBe(true)
   expect(hasReached({ 0: 5 }, { 0: 5, 1: 0 })).toBe(false)
   expect(hasReached({ 0: 4, 1: 9 }, { 0: 5, 1: 9 })).toBe(false)
-  expect(furthest({ 0: 5, 1: 2 }, { 1: 7, 2: 0 })).toEqual({ 0: 5, 1: 7, 2: 0 })
+  expect(higherOffsets({ 0: 5, 1: 2 }, { 1: 7, 2: 0 })).toEqual({ 0: 5, 1: 7, 2: 0 })
 })
 
 test('the end of the log is reached when every non-empty partition is at its end', () => {
@@ -32,6 +38,6 @@ test('the end of the log is reached when every non-empty partition is at its end
 })
 
 test('waiting stops at the end of the log', () => {
-  expect(noFurtherThan({ 0: 99, 2: 5 }, { 0: 19, 1: 3 })).toEqual({ 0: 19 })
-  expect(noFurtherThan({ 0: 5 }, { 0: 19 })).toEqual({ 0: 5 })
+  expect(lowerOffsets({ 0: 99, 2: 5 }, { 0: 19, 1: 3 })).toEqual({ 0: 19 })
+  expect(lowerOffsets({ 0: 5 }, { 0: 19 })).toEqual({ 0: 5 })
 })

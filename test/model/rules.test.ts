@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import {
   judgeEntries,
   judgeTime,
-  lookedAtSoon,
+  judgeSoon,
   type JudgedEntry,
 } from '../../projector/facts/judge.ts'
 import type { FactState } from '../../schemas/facts/fact-state.ts'
@@ -123,7 +123,7 @@ function decided(
     flush()
     if (state !== undefined) {
       take(judgeTime(state, changedAt, judging()))
-      state = lookedAtSoon(state, changedAt)
+      state = judgeSoon(state, changedAt)
     }
     known = known.map((one, n) => (changed.has(n) ? { ...one, revision: 2, changedAt } : one))
   }

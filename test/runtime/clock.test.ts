@@ -1,17 +1,17 @@
 /** @node all */
 import { expect, test } from '@jest/globals'
-import { within } from '../../runtime/clock.ts'
+import { awaitFor } from '../../runtime/clock.ts'
 
 const late = () => new Error('late')
 const never = new Promise<void>(() => undefined)
 
 test('work beyond its deadline is abandoned', async () => {
-  await expect(within(1, never, late)).rejects.toThrow('late')
+  await expect(awaitFor(1, never, late)).rejects.toThrow('late')
 })
 
 test('a pending time limit does not keep a process running', () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
   const before = timers()
-  within(60_000, never, late).catch(() => undefined)
+  awaitFor(60_000, never, late).catch(() => undefined)
   expect(timers()).toBe(before)
 })

@@ -1,10 +1,10 @@
 /** @node all */
 import { expect, test } from '@jest/globals'
 import {
-  atEndOfTurn,
+  callAtEndOfTurn,
   endOfTurn,
   mapInTurns,
-  ownTurn,
+  yieldFairly,
   turnTaker,
 } from '../../runtime/end-of-turn.ts'
 import { countTurns } from '../count-turns.ts'
@@ -24,7 +24,7 @@ test('tasks take turns, one per event-loop turn', async () => {
   const turnsOfPieces: number[] = []
   const work = async (name: string) => {
     for (let piece = 1; piece <= 3; piece += 1) {
-      await ownTurn()
+      await yieldFairly()
       done.push(name + piece)
       turnsOfPieces.push(counter.turns())
     }
@@ -37,7 +37,7 @@ test('tasks take turns, one per event-loop turn', async () => {
 
 test('a party with many tasks delays another by only one of them', async () => {
   const done: string[] = []
-  const work = (party: string) => ownTurn(party).then(() => done.push(party))
+  const work = (party: string) => yieldFairly(party).then(() => done.push(party))
   const many = Array.from({ length: 4 }, () => work('a'))
   await Promise.all([...many, work('b'), work('c')])
   expect(done).toEqual(['a', 'b', 'c', 'a', 'a', 'a'])
@@ -45,12 +45,12 @@ test('a party with many tasks delays another by only one of them', async () => {
 
 test('calls due at the end of a turn run before work that waits for its turn', async () => {
   const done: string[] = []
-  const work = ownTurn().then(() => done.push('work'))
-  const more = ownTurn().then(() => done.push('more'))
-  atEndOfTurn(() => done.push('due'))
-  atEndOfTurn(() => done.push('cancelled'))()
+  const work = yieldFairly().then(() => done.push('work'))
+  const more = yieldFairly().then(() => done.push('more'))
+  callAtEndOfTurn(() => done.push('due'))
+  callAtEndOfTurn(() => done.push('cancelled'))()
   await work
-  atEndOfTurn(() => done.push('due too'))
+  callAtEndOfTurn(() => done.push('due too'))
   await more
   await endOfTurn()
   expect(done).toEqual(['due', 'work', 'due too', 'more'])

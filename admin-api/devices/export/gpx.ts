@@ -1,6 +1,6 @@
 import { DOMImplementation, XMLSerializer } from '@xmldom/xmldom'
 import type { PositionRecord } from '../../../schemas/devices/read-models.ts'
-import { distance, placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
+import { distance, earthPointOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import { LeapFilter, isLeap } from '../../../schemas/geo/leap-filter.ts'
 import { isoTime } from '../../http/views.ts'
 import {
@@ -174,7 +174,11 @@ async function* withGaps(
     for (const record of page) {
       const { timestamp, latitude, longitude } = record
       waiting.push(record)
-      leaps.add({ timestamp: direction * timestamp, place: placeOf(latitude, longitude), record })
+      leaps.add({
+        timestamp: direction * timestamp,
+        place: earthPointOf(latitude, longitude),
+        record,
+      })
     }
     yield take(leaps.held === undefined ? waiting.length : waiting.length - 1)
   }

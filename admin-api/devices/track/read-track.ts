@@ -5,7 +5,7 @@ import type { TrackRow, TrackStep } from '../../../schemas/devices/read-models.t
 import type { Store } from '../../../store/store.ts'
 import { Bounds } from '../../../schemas/geo/bounds.ts'
 import type { Coordinates } from '../../../schemas/geo/distance.ts'
-import { placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
+import { earthPointOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
 
@@ -52,7 +52,7 @@ export async function readTrack(
   for (;;) {
     for (const step of page) {
       const { timestamp, latitude, longitude } = step
-      leaps.add({ timestamp, place: placeOf(latitude, longitude), step })
+      leaps.add({ timestamp, place: earthPointOf(latitude, longitude), step })
     }
     total += page.length
     const last = page.at(-1)
@@ -106,7 +106,7 @@ function usualInterval(steps: readonly TrackStep[]): number {
 }
 
 /** Reads the points of the result, except points erased in the meantime. */
-export async function* shownPoints(
+export async function* readTrackPoints(
   { recordIds: all, ...device }: Parameters<Store['findTrackPoints']>[0],
   store: Pick<Store, 'findTrackPoints'>,
 ): AsyncGenerator<readonly TrackRow[], void> {

@@ -19,11 +19,11 @@ import {
   rangeParameters,
   requireShortRange,
 } from '../../http/query.ts'
-import { parsed, type InputOf } from '../../http/rule.ts'
+import { parsedValue, type InputOf } from '../../http/rule.ts'
 import { isoTime, TIME } from '../../http/views.ts'
 import { requireDevice } from '../require-device.ts'
 import type { HistoryTurns } from '../history-turns.ts'
-import { type MapBounds, readTrack, shownPoints } from './read-track.ts'
+import { type MapBounds, readTrack, readTrackPoints } from './read-track.ts'
 import { objectOf } from '../../../runtime/openapi/json-schema.ts'
 
 /** How far a timestamp may be in the future. */
@@ -34,7 +34,7 @@ const TRACK_PARAMETERS = {
   points: countParameter('points', { min: 100, max: 10_000 })
     .withDefault(2_000)
     .described('How many records are shown at most'),
-  within: parsed({
+  within: parsedValue({
     parse: boundsIn,
     expected: 'within must be west,south,east,north in degrees, for example 13.3,52.4,13.5,52.6',
     openapi: { type: 'string' },
@@ -98,7 +98,7 @@ export function trackRoute({
     })
 
     async function* rows(): AsyncGenerator<unknown[][], void> {
-      for await (const part of shownPoints({ accountId, deviceId, recordIds }, store)) {
+      for await (const part of readTrackPoints({ accountId, deviceId, recordIds }, store)) {
         shown += part.length
         yield part.map(row)
       }

@@ -11,7 +11,7 @@ import {
   type Input,
 } from '../../http/admin-route.ts'
 import type { Caller } from '../../http/caller.ts'
-import { answerInParts, viewedInParts } from '../../http/answer-in-parts.ts'
+import { answerInParts, viewInParts } from '../../http/answer-in-parts.ts'
 import { NEXT_CURSOR } from '../../http/answer-page.ts'
 import { readCursor, writeCursor } from '../../http/cursor.ts'
 import {
@@ -94,7 +94,7 @@ export function tripsRoute({
     const nameOf = await placeNames.of(accountId)
     await answerInParts(ctx, {
       name: 'items',
-      parts: viewedInParts(items, (item) => tripView(item, { from, to }, nameOf)),
+      parts: viewInParts(items, (item) => tripView(item, { from, to }, nameOf)),
       after: () => ({
         nextCursor: next ? writeCursor(list, [next.startedAt, next.from, next.to, next.nth]) : null,
         ...(totals !== undefined && { totals }),

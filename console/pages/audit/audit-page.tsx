@@ -16,8 +16,8 @@ import {
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import type { PickOption } from '../../ui/pick.tsx'
-import { namedIn, pageAddress } from '../../ui/router.ts'
-import { shownMoment } from '../../ui/shown.ts'
+import { pickParameters, pageAddress } from '../../ui/router.ts'
+import { formatMoment } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { TimeCell } from '../../ui/time.tsx'
@@ -34,7 +34,7 @@ type Filter = { readonly [N in (typeof FILTERS)[number]]?: string }
 
 /** The account's audit: every action and its actor, newest first. */
 export function AuditPage() {
-  const filter = namedIn(pageAddress.value.query, FILTERS)
+  const filter = pickParameters(pageAddress.value.query, FILTERS)
   const list = usePages(
     (cursor, signal) => api.get('/audit', { query: { ...filter, cursor }, signal }),
     [filter],
@@ -128,7 +128,7 @@ function auditColumns(names: ReadonlyMap<string, string>): readonly Column<Entry
 }
 
 function Happened({ entry, names }: { entry: Entry; names: ReadonlyMap<string, string> }) {
-  const { did, subjects, others, more } = sentenceOf(entry, names, shownMoment)
+  const { did, subjects, others, more } = sentenceOf(entry, names, formatMoment)
   return (
     <>
       {entry.actor.kind === 'key' && 'The key '}

@@ -5,7 +5,7 @@ import { toFailure, type ApiFailure } from '../../core/failure.ts'
 import type { FoundHistory } from '../../core/history.ts'
 import { Field } from '../../ui/form.tsx'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
-import { shownCount, shownDateTime } from '../../ui/shown.ts'
+import { formatCount, formatDateTime } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { countHistory, sendHistory, type Imported } from './read-files.ts'
 
@@ -98,7 +98,7 @@ export function ImportFiles({ deviceId: suggested }: { deviceId: string }) {
           <progress max={1} value={state.share} aria-label="Progress" />
           <span role="status">
             {state.kind === 'reading' ? 'Reading' : 'Importing'}:{' '}
-            {shownCount(state.points, 'position')}
+            {formatCount(state.points, 'position')}
           </span>
           <button type="button" class="small" onClick={() => running.current?.abort()}>
             Cancel
@@ -110,7 +110,7 @@ export function ImportFiles({ deviceId: suggested }: { deviceId: string }) {
           <Found of={state.found} />
           {state.found.points > 0 && (
             <button type="button" class="primary" onClick={() => send(state.found)}>
-              Import {shownCount(state.found.points, 'position')}
+              Import {formatCount(state.found.points, 'position')}
             </button>
           )}
         </>
@@ -127,13 +127,13 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
   return (
     <>
       <p role="status" class="strong">
-        {points === 0 ? 'No positions in these files' : `${shownCount(points, 'position')} found`}
+        {points === 0 ? 'No positions in these files' : `${formatCount(points, 'position')} found`}
       </p>
       <ul class="stack tight">
         {devices.slice(0, LISTED).map(({ deviceId, count, from, to }) => (
           <li key={deviceId}>
-            <Isolated class="strong">{deviceId}</Isolated> {shownCount(count, 'position')},{' '}
-            {shownDateTime(Date.parse(from))} – {shownDateTime(Date.parse(to))}
+            <Isolated class="strong">{deviceId}</Isolated> {formatCount(count, 'position')},{' '}
+            {formatDateTime(Date.parse(from))} – {formatDateTime(Date.parse(to))}
           </li>
         ))}
         {devices.length > LISTED && <li>and {devices.length - LISTED} more devices</li>}
@@ -170,7 +170,7 @@ const UNKNOWN_FORMAT = /^its format is not recognised: name it with --format \((
 function leftOutText(reason: string, count: number): string {
   const [, formats] = UNKNOWN_FORMAT.exec(reason) ?? []
   return formats === undefined
-    ? `${count > 0 ? `${shownCount(count, 'point')}: ` : ''}${isolate(reason)}`
+    ? `${count > 0 ? `${formatCount(count, 'point')}: ` : ''}${isolate(reason)}`
     : `A file of another kind. These can be read: ${formats}.`
 }
 
@@ -192,11 +192,11 @@ function Result({ of: { accepted, refused }, found }: { of: Imported; found: Fou
   return (
     <div class="notice stack tight">
       <p role="status" class="strong">
-        {shownCount(accepted, 'position')} imported
+        {formatCount(accepted, 'position')} imported
       </p>
       {[...refused].slice(0, LISTED).map(([message, count]) => (
         <p key={message}>
-          {shownCount(count, 'position')} rejected: <Isolated>{message}</Isolated>
+          {formatCount(count, 'position')} rejected: <Isolated>{message}</Isolated>
         </p>
       ))}
       <p class="quiet">Those that were known before are not stored twice.</p>

@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals'
 import { serverNow } from '../../api/client.ts'
 import { me } from '../../live/session.ts'
-import { keptPreference } from '../../ui/preferences.ts'
+import { createPreference } from '../../ui/preferences.ts'
 import { idFor } from './id-for.ts'
 
 /**
@@ -32,7 +32,7 @@ const FIRST_SENDER = 'owntracks-android'
 const CLOCK_OFF_MS = 3_000
 /** When the console was opened, so that later reports remain visible. */
 const openedAt = justNow()
-const stored = keptPreference('connect', '', (text) => text)
+const stored = createPreference('connect', '', (text) => text)
 
 /** The draft of the signed-in operator. */
 export const draft = computed<Draft>(() => {

@@ -3,7 +3,7 @@ import { toFailure, ApiFailure } from '../../core/failure.ts'
 import type { ApiDevice } from '../../core/live-device.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
-import { shownCount } from '../../ui/shown.ts'
+import { formatCount } from '../../ui/shown.ts'
 import { toast } from '../../ui/announcements.tsx'
 
 /** A session may have eight calls in progress; the rest are for the page itself. */
@@ -23,7 +23,7 @@ export async function switchDevices(
   const { changed, failure } = await switchAll(deviceIds, disabled)
   onDone()
   if (changed.length > 0) {
-    const count = changed.length === 1 ? 'Device' : shownCount(changed.length, 'device')
+    const count = changed.length === 1 ? 'Device' : formatCount(changed.length, 'device')
     const undo = async () => {
       const { failure: fault } = await switchAll(changed, !disabled)
       onDone()

@@ -7,7 +7,7 @@ import {
   spanBeside,
   spanQuery,
   spanText,
-  inOrder,
+  orderDays,
   monthOf,
   weekOf,
   yearOf,
@@ -224,7 +224,7 @@ function AnyRange({
       class="row"
       onSubmit={(event) => {
         event.preventDefault()
-        if (isWhole) onOpen(inOrder(first, last))
+        if (isWhole) onOpen(orderDays(first, last))
       }}
     >
       <DateField label="From" value={first} today={today} onInput={setFirst} />

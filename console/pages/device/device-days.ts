@@ -13,9 +13,9 @@ import {
   type KnownDays,
 } from '../../core/trips.ts'
 import { now } from '../../ui/clock.ts'
-import { shownZone } from '../../ui/preferences.ts'
+import { readerZone } from '../../ui/preferences.ts'
 import { useKeys, type KeyActions } from '../../ui/keys.tsx'
-import { shownCount } from '../../ui/shown.ts'
+import { formatCount } from '../../ui/shown.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { loadEpisodes } from './track-data.ts'
 
@@ -152,8 +152,8 @@ export function useActivity(deviceId: string, span: Span, zone: string): DayCoun
 }
 
 export function dayWords(day: string, count: number, distance?: string): string {
-  const words = [distance, count === 0 ? 'no reports' : shownCount(count, 'report')]
-  return `${dayText(day, date(now.value, shownZone()))}: ${words.filter(Boolean).join(', ')}`
+  const words = [distance, count === 0 ? 'no reports' : formatCount(count, 'report')]
+  return `${dayText(day, date(now.value, readerZone()))}: ${words.filter(Boolean).join(', ')}`
 }
 
 /**

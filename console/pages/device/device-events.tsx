@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
-import { ownSentence, type ApiFact } from '../../core/device-facts.ts'
+import { sentenceOnDevicePage, type ApiFact } from '../../core/device-facts.ts'
 import { rangeQuery } from '../../core/span.ts'
 import { onStreamEvent } from '../../live/live.ts'
 import { FactIcon } from '../../ui/fact-line.tsx'
@@ -58,7 +58,7 @@ export function DeviceEvents({
             <button type="button" class="plain" onClick={() => onMove(Date.parse(fact.at))}>
               <FactIcon type={fact.type} />
               <span class="strong">{clock(Date.parse(fact.at))}</span>
-              <Isolated class="quiet">{ownSentence(fact)}</Isolated>
+              <Isolated class="quiet">{sentenceOnDevicePage(fact)}</Isolated>
             </button>
           </li>
         ))}

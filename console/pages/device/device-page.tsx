@@ -13,7 +13,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { ShareLink, Labels, StatusShape } from '../../ui/device-parts.tsx'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { arriveAt, Page, useTitle } from '../../ui/page.tsx'
-import { shownZone } from '../../ui/preferences.ts'
+import { readerZone } from '../../ui/preferences.ts'
 import { mapPath, pageAddress } from '../../ui/router.ts'
 import { Empty, Failed, Loading, Loaded } from '../../ui/states.tsx'
 import { date } from '../../core/times.ts'
@@ -56,7 +56,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   )
   useTitle(isolate(data?.name ?? deviceId))
   const live = fleet.devices.get(deviceId)
-  const zone = shownZone()
+  const zone = readerZone()
   const today = date(now.value, zone)
   const asked = spanIn(pageAddress.value.query, today)
   const totals = useDayTotalsStore(deviceId, zone)

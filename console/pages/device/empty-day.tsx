@@ -6,7 +6,7 @@ import { isOneDay, rangeQuery, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { pointOf } from '../../core/track.ts'
 import { addressOf, devicePath } from '../../core/address.ts'
-import { shownClock } from '../../ui/shown.ts'
+import { formatClock } from '../../ui/shown.ts'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { Isolated } from '../../ui/isolated.tsx'
@@ -63,8 +63,8 @@ export function EmptyDay({
             <>
               {data.isBefore ? 'Last known place: ' : 'First known place: '}
               <PlaceName of={point} />
-              <code>{coordinatesText(point)}</code>, {dayText(day, today)} at {shownClock(point.at)}
-              .
+              <code>{coordinatesText(point)}</code>, {dayText(day, today)} at{' '}
+              {formatClock(point.at)}.
             </>
           )}
         </p>

@@ -3,7 +3,7 @@ import { api, serverNow } from '../../api/client.ts'
 import { countByLabel } from '../../core/choose-devices.ts'
 import { faultAt } from '../../core/failure.ts'
 import {
-  inChunks,
+  splitIntoChunks,
   labelChanges,
   undoLabels,
   type ChosenLabels,
@@ -15,7 +15,7 @@ import { fleet } from '../../live/live.ts'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { shownCount } from '../../ui/shown.ts'
+import { formatCount } from '../../ui/shown.ts'
 import { toast } from '../../ui/announcements.tsx'
 import './labels.css'
 import { may } from '../../live/session.ts'
@@ -94,7 +94,7 @@ export function LabelDevices({
       onDone()
     }
     toast(
-      `${devices.length === 1 ? 'Labels' : shownCount(devices.length, 'device')} saved${rest}`,
+      `${devices.length === 1 ? 'Labels' : formatCount(devices.length, 'device')} saved${rest}`,
       {
         undo: undos.length > 0 ? undo : undefined,
       },
@@ -103,7 +103,7 @@ export function LabelDevices({
 
   return (
     <FormDialog
-      title={devices.length === 1 ? 'Labels' : `Labels of ${shownCount(devices.length, 'device')}`}
+      title={devices.length === 1 ? 'Labels' : `Labels of ${formatCount(devices.length, 'device')}`}
       button="Save"
       submit={async () => {
         await save()
@@ -161,7 +161,7 @@ async function changeLabels(
   change: ChosenLabels,
 ): Promise<ReadonlySet<string>> {
   const changed = new Set<string>()
-  for (const deviceIds of inChunks(devices, CALL_DEVICES)) {
+  for (const deviceIds of splitIntoChunks(devices, CALL_DEVICES)) {
     const { results } = await api.post('/devices/labels', { body: { deviceIds, ...change } })
     for (const result of results) {
       if (!('labels' in result)) continue

@@ -2,7 +2,7 @@ import type { StayedPlace } from '../../core/places.ts'
 import { duration } from '../../core/times.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { Isolated } from '../../ui/isolated.tsx'
-import { shownCount } from '../../ui/shown.ts'
+import { formatCount } from '../../ui/shown.ts'
 
 const MOST = 10
 
@@ -21,7 +21,7 @@ export function Places({ of: places }: { of: readonly StayedPlace[] }) {
               <span style={{ width: `${(100 * ms) / first.ms}%` }} />
             </span>
             <span class="note">
-              {duration(ms)}, {shownCount(stays, 'stop')}
+              {duration(ms)}, {formatCount(stays, 'stop')}
             </span>
           </li>
         ))}

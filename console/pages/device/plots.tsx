@@ -2,9 +2,9 @@ import { useMemo } from 'preact/hooks'
 import { attributeTitle, plottedNumber } from '../../core/readings.ts'
 import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
 import { lengthIn, speedIn } from '../../core/measures.ts'
-import { shownUnits } from '../../ui/shown.ts'
+import { readerUnits } from '../../ui/shown.ts'
 import { numericAttributes, type TrackPoint } from '../../core/track.ts'
-import { keptPreference } from '../../ui/preferences.ts'
+import { createPreference } from '../../ui/preferences.ts'
 import { Select } from '../../ui/choice-fields.tsx'
 
 const HEIGHT = 66
@@ -15,7 +15,7 @@ const MORE_HEIGHT = 84
  * The field that the operator plots in addition to speed, on every device that has it: the
  * altitude, or an attribute.
  */
-const plotted = keptPreference('plot', '', (text) => text)
+const plotted = createPreference('plot', '', (text) => text)
 /** No attribute has this name. */
 const ALTITUDE = '@altitude'
 
@@ -30,7 +30,7 @@ export function Plots(props: PlotProps) {
   const { points } = props
   if (points.length < 2) return null
   const name = numericAttributes(points).find((one) => one === plotted.value)
-  const units = shownUnits()
+  const units = readerUnits()
   const plots: Omit<PlotParts, 'hasTimes'>[] = []
   if (points.some(({ speed }) => speed !== undefined)) {
     plots.push({
@@ -66,7 +66,7 @@ export function PlotChoice({ points }: { points: readonly TrackPoint[] }) {
   const names = useMemo(() => numericAttributes(points), [points])
   const options = [
     hasAltitude(points) ? [[ALTITUDE, 'Altitude'] as const] : [],
-    names.map((name) => [name, attributeTitle(name, shownUnits())] as const),
+    names.map((name) => [name, attributeTitle(name, readerUnits())] as const),
   ].flat()
   if (options.length === 0) return null
   return (

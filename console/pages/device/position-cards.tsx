@@ -1,13 +1,13 @@
 import type { Coordinates } from '../../../schemas/geo/distance.ts'
-import { shownTelemetry, type ApiPosition, type ApiTelemetry } from '../../core/live-device.ts'
+import { newestTelemetry, type ApiPosition, type ApiTelemetry } from '../../core/live-device.ts'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { attributeFacts } from '../../ui/device-parts.tsx'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
 import { dateTime } from '../../core/date-words.ts'
 import { duration, offset } from '../../core/times.ts'
 import { now } from '../../ui/clock.ts'
-import { clockHours, shownZone } from '../../ui/preferences.ts'
-import { shownDateTime, shownLength, shownSpeed, shownClock } from '../../ui/shown.ts'
+import { clockHours, readerZone } from '../../ui/preferences.ts'
+import { formatDateTime, formatLength, formatSpeed, formatClock } from '../../ui/shown.ts'
 import type { TrackPoint } from '../../core/track.ts'
 import { placeText, wayText } from '../../core/place-words.ts'
 import type { Episode } from '../../core/trips.ts'
@@ -30,7 +30,7 @@ export function LastPositionCard({
   const at = Date.parse(timestamp)
   const isUtc = offset(at, zone) === 'UTC'
   const facts: readonly Fact[] = [
-    ['Time', `${shownDateTime(at, SECONDS)} ${offset(at, zone)}`],
+    ['Time', `${formatDateTime(at, SECONDS)} ${offset(at, zone)}`],
     [
       'UTC',
       isUtc
@@ -38,12 +38,12 @@ export function LastPositionCard({
         : dateTime(at, { now: now.value, zone: 'UTC', clock: clockHours.value, ...SECONDS }),
     ],
     ['Delay', delayText(Date.parse(receivedAt) - at)],
-    ['Speed', shownSpeed(position.speed)],
+    ['Speed', formatSpeed(position.speed)],
     ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],
-    ['Altitude', shownLength(position.altitude)],
-    ['Accuracy', shownLength(position.accuracy)],
+    ['Altitude', formatLength(position.altitude)],
+    ['Accuracy', formatLength(position.accuracy)],
   ]
-  const { battery, attributes } = shownTelemetry({ position, telemetry })
+  const { battery, attributes } = newestTelemetry({ position, telemetry })
   const data: readonly Fact[] = [['Battery', batteryText(battery)], ...attributeFacts(attributes)]
   return (
     <section class="card box stack" aria-labelledby="last-position">
@@ -54,7 +54,7 @@ export function LastPositionCard({
         <>
           <h3>Newer data</h3>
           <Facts
-            of={[['Received', shownDateTime(Date.parse(telemetry.receivedAt), SECONDS)], ...data]}
+            of={[['Received', formatDateTime(Date.parse(telemetry.receivedAt), SECONDS)], ...data]}
           />
         </>
       )}
@@ -101,33 +101,33 @@ export function AtMoment({
   return (
     <section class="card box stack" aria-labelledby="at-moment">
       <h2 id="at-moment">
-        At {shownClock(at)}
-        {againText(at, shownZone())}
+        At {formatClock(at)}
+        {againText(at, readerZone())}
         {day !== undefined && `, ${day}`}
       </h2>
       {before < 0 && (
-        <p class="note">The first report of the day is later, at {shownClock(point.at)}.</p>
+        <p class="note">The first report of the day is later, at {formatClock(point.at)}.</p>
       )}
       {before > 0 && next?.after !== undefined && (
         <p class="note">
-          No reports from {shownClock(point.at)} to {shownClock(next.at)}
+          No reports from {formatClock(point.at)} to {formatClock(next.at)}
           {episode && SILENCE_WORDS[episode.kind]}.
         </p>
       )}
       <PlaceLinks place={point} way={whereText(episode)} />
       <Facts
         of={[
-          ['Speed', shownSpeed(speed)],
+          ['Speed', formatSpeed(speed)],
           ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],
-          ['Accuracy', shownLength(accuracy)],
-          ['Altitude', shownLength(altitude)],
+          ['Accuracy', formatLength(accuracy)],
+          ['Altitude', formatLength(altitude)],
           ['Battery', batteryText(battery)],
           ...attributeFacts(attributes),
           [
             'Reported',
             before < SECOND_MS
               ? undefined
-              : `${duration(before - (before % SECOND_MS))} before, at ${shownClock(point.at)}`,
+              : `${duration(before - (before % SECOND_MS))} before, at ${formatClock(point.at)}`,
           ],
           ['Origin', isImported ? 'imported' : undefined],
         ]}

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Pause, Play } from 'lucide'
-import { againText, momentOf, typedMoment } from '../../core/moment.ts'
+import { againText, momentOf, normalizeMoment } from '../../core/moment.ts'
 import { REPLAY_SPEEDS, replaySpeed, skipRest } from '../../core/replay.ts'
 import { date } from '../../core/times.ts'
 import { Select } from '../../ui/choice-fields.tsx'
 import { IconButton } from '../../ui/icon.tsx'
 import { useKeys } from '../../ui/keys.tsx'
-import { shownClock } from '../../ui/shown.ts'
+import { formatClock } from '../../ui/shown.ts'
 
 type Drive = { readonly from: number; readonly to: number }
 
@@ -116,7 +116,7 @@ export function Replay({
       />
       {children}
       <span class="note" role="status">
-        {skipped !== undefined && `▶▶ to ${shownClock(skipped, { hasSeconds: false })}`}
+        {skipped !== undefined && `▶▶ to ${formatClock(skipped, { hasSeconds: false })}`}
       </span>
     </div>
   )
@@ -136,9 +136,9 @@ function TimeField({
   onMove: (at: number) => void
 }) {
   const [typed, setTyped] = useState<string>()
-  const shown = shownClock(at) + againText(at, zone)
+  const shown = formatClock(at) + againText(at, zone)
   function goThere() {
-    const moment = momentOf(typedMoment(typed ?? ''), date(at, zone), zone)
+    const moment = momentOf(normalizeMoment(typed ?? ''), date(at, zone), zone)
     if (moment !== undefined && typed !== shown) onMove(moment)
     setTyped(undefined)
   }

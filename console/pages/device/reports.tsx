@@ -5,7 +5,7 @@ import { coordinatesText } from '../../core/measures.ts'
 import { Select } from '../../ui/choice-fields.tsx'
 import { Table } from '../../ui/table.tsx'
 import { TimeCell } from '../../ui/time.tsx'
-import { shownClock, shownLength, shownSpeed } from '../../ui/shown.ts'
+import { formatClock, formatLength, formatSpeed } from '../../ui/shown.ts'
 import { attributeFacts } from '../../ui/device-parts.tsx'
 import { pointAt, type TrackPoint } from '../../core/track.ts'
 import { urlOf } from '../../api/client.ts'
@@ -43,18 +43,26 @@ export function PointTable({
               aria-pressed={point === points[here]}
               onClick={() => onMove(point.at)}
             >
-              {hasDates ? <TimeCell at={new Date(point.at).toISOString()} /> : shownClock(point.at)}
+              {hasDates ? (
+                <TimeCell at={new Date(point.at).toISOString()} />
+              ) : (
+                formatClock(point.at)
+              )}
             </button>
           ),
         },
         { title: 'Place', cell: (point) => <code>{coordinatesText(point)}</code> },
-        { title: 'Speed', isNumber: true, cell: ({ speed }) => shownSpeed(speed) ?? '–' },
+        { title: 'Speed', isNumber: true, cell: ({ speed }) => formatSpeed(speed) ?? '–' },
         {
           title: 'Heading',
           isNumber: true,
           cell: ({ heading }) => (heading === undefined ? '–' : `${Math.round(heading)}°`),
         },
-        { title: 'Altitude', isNumber: true, cell: ({ altitude }) => shownLength(altitude) ?? '–' },
+        {
+          title: 'Altitude',
+          isNumber: true,
+          cell: ({ altitude }) => formatLength(altitude) ?? '–',
+        },
         { title: 'Attributes', cell: ({ attributes }) => <AttributeList of={attributes} /> },
         {
           title: '',

@@ -25,9 +25,9 @@ export function useSilenceFacts(
       const from = lastSeenMs === undefined ? undefined : new Date(lastSeenMs).toISOString()
       const isKnown = lastSeenMs !== undefined
       const [rejections, positions, history] = await Promise.all([
-        allowed(api.get('/rejections', { query: { deviceId, from }, signal })),
+        readIfAllowed(api.get('/rejections', { query: { deviceId, from }, signal })),
         isKnown
-          ? allowed(
+          ? readIfAllowed(
               api.get('/devices/{deviceId}/positions', {
                 path,
                 query: { limit: POSITIONS },
@@ -36,7 +36,7 @@ export function useSilenceFacts(
             )
           : undefined,
         isKnown
-          ? allowed(
+          ? readIfAllowed(
               api.get('/system/history', {
                 query: { minutes: Math.min(MOST_MINUTES, Math.max(1, minutes)) },
                 signal,
@@ -61,7 +61,7 @@ export function useSilenceFacts(
 }
 
 /** Undefined if the operator may not read it. */
-export async function allowed<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function readIfAllowed<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
   } catch (thrown) {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { addressOf } from '../../core/address.ts'
 import type { ClockError } from '../../core/clock-error.ts'
 import {
-  shownTelemetry,
+  newestTelemetry,
   type ApiDevice,
   type LiveDevice,
   type ShownStatus,
@@ -13,7 +13,7 @@ import { duration } from '../../core/times.ts'
 import { may } from '../../live/session.ts'
 import { now } from '../../ui/clock.ts'
 import { Isolated } from '../../ui/isolated.tsx'
-import { shownAt, shownClock } from '../../ui/shown.ts'
+import { formatAt, formatClock } from '../../ui/shown.ts'
 import { FailedLine, Loaded } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { KeyLink } from '../keys/key-parts.tsx'
@@ -72,7 +72,7 @@ export function Silence(props: SilenceProps) {
 
 function batteryOf(device: ApiDevice, live: LiveDevice | undefined): number | undefined {
   const { lastPosition: position, telemetry } = device
-  return shownTelemetry(live ?? { position, telemetry }).battery
+  return newestTelemetry(live ?? { position, telemetry }).battery
 }
 
 const MINUTES = { hasSeconds: false }
@@ -112,7 +112,7 @@ function wordsOf(
       return {
         why: (
           <>
-            Its key {key} was revoked {shownAt(reason.sinceMs)}.{stillUsed(usedKey)}
+            Its key {key} was revoked {formatAt(reason.sinceMs)}.{stillUsed(usedKey)}
           </>
         ),
         remedy: may('keys.edit') ? (
@@ -127,7 +127,7 @@ function wordsOf(
       return {
         why: (
           <>
-            Its key {key} expired {shownAt(reason.sinceMs)}.{stillUsed(usedKey)}
+            Its key {key} expired {formatAt(reason.sinceMs)}.{stillUsed(usedKey)}
           </>
         ),
         remedy: may('keys.edit')
@@ -139,7 +139,7 @@ function wordsOf(
         why: (
           <>
             The secret of its key {key} was replaced; the old one stopped working{' '}
-            {shownAt(reason.sinceMs)}.{stillUsed(usedKey)}
+            {formatAt(reason.sinceMs)}.{stillUsed(usedKey)}
           </>
         ),
         remedy: may('keys.edit')
@@ -151,8 +151,8 @@ function wordsOf(
       return {
         why: (
           <>
-            Its reports are rejected, {firstMs < lastMs && `first ${shownAt(firstMs)}, `}last{' '}
-            {shownAt(lastMs)}: <Isolated>{causeOf({ message })}</Isolated>
+            Its reports are rejected, {firstMs < lastMs && `first ${formatAt(firstMs)}, `}last{' '}
+            {formatAt(lastMs)}: <Isolated>{causeOf({ message })}</Isolated>
           </>
         ),
         remedy: (
@@ -197,7 +197,7 @@ function wordsOf(
       return clockWords(reason)
     case 'service-away':
       return {
-        why: `The service was unavailable for ${duration(60_000 * reason.minutes)}, from ${shownClock(reason.fromMs, MINUTES)} to ${shownClock(reason.toMs, MINUTES)}.`,
+        why: `The service was unavailable for ${duration(60_000 * reason.minutes)}, from ${formatClock(reason.fromMs, MINUTES)} to ${formatClock(reason.toMs, MINUTES)}.`,
         remedy: (
           <>
             Apps that store their reports send them later. <Link to="/system">System</Link>
@@ -206,7 +206,7 @@ function wordsOf(
       }
     case 'not-due':
       return {
-        why: `It reports about every ${duration(reason.everyMs)}; the next report is due ${shownAt(reason.dueMs)}.`,
+        why: `It reports about every ${duration(reason.everyMs)}; the next report is due ${formatAt(reason.dueMs)}.`,
         remedy: 'Wait until then.',
       }
     case 'late':
@@ -227,7 +227,7 @@ function stillUsed(key: Key | null | undefined): string {
   const { lastRefusedAt = null } = key ?? {}
   return lastRefusedAt === null
     ? ''
-    : ` Requests with it still arrive, the last ${shownAt(Date.parse(lastRefusedAt))}.`
+    : ` Requests with it still arrive, the last ${formatAt(Date.parse(lastRefusedAt))}.`
 }
 
 function Enable({ device, onDone }: { device: ApiDevice; onDone: SilenceProps['onChange'] }) {

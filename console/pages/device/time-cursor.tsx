@@ -5,8 +5,8 @@ import { momentInAddress, momentOf } from '../../core/moment.ts'
 import type { Span } from '../../core/span.ts'
 import { useKeys } from '../../ui/keys.tsx'
 import { pageAddress, setQuery } from '../../ui/router.ts'
-import { shownClock } from '../../ui/shown.ts'
-import { ownSentence, type ApiFact } from '../../core/device-facts.ts'
+import { formatClock } from '../../ui/shown.ts'
+import { sentenceOnDevicePage, type ApiFact } from '../../core/device-facts.ts'
 import { PLOT_INSET } from '../../ui/time-plot.tsx'
 
 /**
@@ -91,7 +91,7 @@ export function TimeStrip({
           key={fact.id}
           class={`time-mark ${fact.type.replace('.', ' ')}`}
           style={{ left: percent(share(Date.parse(fact.at))) }}
-          title={ownSentence(fact)}
+          title={sentenceOnDevicePage(fact)}
         />
       )),
     [marks, first, last],
@@ -115,7 +115,7 @@ export function TimeStrip({
         ref={slider}
         type="range"
         aria-label="Time"
-        aria-valuetext={shownClock(at)}
+        aria-valuetext={formatClock(at)}
         min={first}
         max={last}
         step={1_000}

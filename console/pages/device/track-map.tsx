@@ -1,10 +1,10 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
-import { placeAt, smoothedSpeeds, type Track, type TrackPoint } from '../../core/track.ts'
+import { positionAlong, smoothSpeeds, type Track, type TrackPoint } from '../../core/track.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, toMap } from '../../map/open-map.ts'
 import { speedStep, SPEED_COLOURS } from '../../map/speed-scale.ts'
 import { TrackPainter, type PaintedTrack } from '../../map/track-painter.ts'
-import { shownUnits, shownNumber, shownSpeed } from '../../ui/shown.ts'
+import { readerUnits, formatNumber, formatSpeed } from '../../ui/shown.ts'
 import { printMap } from './print-map.ts'
 import { sightOf, useFinerTrack, type MapPart, type MapSight } from './finer-track.ts'
 import { speedIn } from '../../core/measures.ts'
@@ -44,19 +44,19 @@ export function TrackMap({
   move.current = onMove
   const paper = useRef<() => void>(null)
   const shownPoints = useRef<readonly TrackPoint[]>([])
-  const { speed } = shownUnits()
+  const { speed } = readerUnits()
   const points = track?.points
   const [sight, setSight] = useState<MapSight>()
   const finer = useFinerTrack(track, sight, loadPart)
   const coloured = useMemo(() => {
     if (points === undefined) return undefined
-    const speeds = smoothedSpeeds(points)
+    const speeds = smoothSpeeds(points)
     const fastest = speeds.reduce<number>((most, one) => Math.max(most, one ?? 0), 1)
     return { points, speeds, speedStep: speedStep(fastest, speed) }
   }, [points, speed])
   const drawn = useMemo(() => {
     if (coloured === undefined || finer === undefined) return coloured
-    return { ...coloured, points: finer.points, speeds: smoothedSpeeds(finer.points) }
+    return { ...coloured, points: finer.points, speeds: smoothSpeeds(finer.points) }
   }, [coloured, finer])
   return (
     <div class="track-map box">
@@ -96,7 +96,7 @@ export function TrackMap({
           }
           const shown = { at, status, stops, selected, isPlain, others, places, tailMs }
           painter.paint(drawn && { ...drawn, ...shown, whole: points ?? [] })
-          const here = isFollowing ? placeAt(points ?? [], at) : undefined
+          const here = isFollowing ? positionAlong(points ?? [], at) : undefined
           if (here !== undefined) map.getView().setCenter(toMap(here))
         }}
         legend={
@@ -127,8 +127,8 @@ function SpeedLegend({ step }: { step: number }) {
         <li key={colour}>
           <span class="speed-colour" style={{ backgroundColor: colour }} />
           {index === SPEED_COLOURS.length - 1
-            ? `${shownSpeed(index * step)} +`
-            : shownNumber(speedIn(shownUnits().speed, index * step))}
+            ? `${formatSpeed(index * step)} +`
+            : formatNumber(speedIn(readerUnits().speed, index * step))}
         </li>
       ))}
     </ol>

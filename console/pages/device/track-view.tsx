@@ -23,7 +23,7 @@ import { useMoment, TimeStrip } from './time-cursor.tsx'
 import { TrackMap } from './track-map.tsx'
 import { loadEpisodes, loadTrack, useReports, useSteps } from './track-data.ts'
 import { Trips } from './trips.tsx'
-import { shownCount, shownDistance, shownLength, shownSpeed } from '../../ui/shown.ts'
+import { formatCount, formatDistance, formatLength, formatSpeed } from '../../ui/shown.ts'
 
 const SECOND_MS = 1_000
 const EVERY_MS = 30_000
@@ -255,18 +255,18 @@ function TrackSummary({
   const { total, points, maxSpeed, toleranceMetres } = track
   const ofTrips = (text: (totals: Totals) => string | undefined) =>
     trips === null ? undefined : trips === undefined ? '…' : text(trips)
-  const top = shownSpeed(maxSpeed ?? undefined)
+  const top = formatSpeed(maxSpeed ?? undefined)
   const left =
     points.length < total
-      ? `Points left out are within ${shownLength(Math.ceil(toleranceMetres))} of the line`
+      ? `Points left out are within ${formatLength(Math.ceil(toleranceMetres))} of the line`
       : undefined
   return (
     <p class="track-summary two-lines" title={left}>
       {[
-        ofTrips(({ distanceMetres }) => shownDistance(distanceMetres)),
+        ofTrips(({ distanceMetres }) => formatDistance(distanceMetres)),
         ofTrips(({ lastedMs }) => duration(lastedMs)),
         top && `top ${top}`,
-        shownCount(total, 'report'),
+        formatCount(total, 'report'),
       ]
         .filter(Boolean)
         .join(' · ')}

@@ -8,7 +8,7 @@ import { foldShortMoves, type Episode, type ShortMoves } from '../../core/trips.
 import { beginOf, foldVisits, type Visit } from '../../core/visits.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
-import { shownClock, shownDistance, shownSpeed } from '../../ui/shown.ts'
+import { formatClock, formatDistance, formatSpeed } from '../../ui/shown.ts'
 import type { DeviceDays } from './device-days.ts'
 
 /** It drove through a geofence without a stop. */
@@ -123,7 +123,7 @@ export function TripList({
   function clock(at: number, day: string): string {
     const own = date(at, zone)
     const shown = isOneDay(span) ? span.first : day
-    const text = shownClock(at, { hasSeconds: false })
+    const text = formatClock(at, { hasSeconds: false })
     return own === shown ? text : `${weekdayText(own)} ${Number(own.slice(8))} ${text}`
   }
 }
@@ -137,8 +137,8 @@ function RowText({ of: row }: { of: Row }) {
   switch (row.kind) {
     case 'trip': {
       const { start, end, distanceMetres, maxSpeed } = row
-      const top = shownSpeed(maxSpeed)
-      const figures = [shownDistance(distanceMetres), top && `top ${top}`]
+      const top = formatSpeed(maxSpeed)
+      const figures = [formatDistance(distanceMetres), top && `top ${top}`]
       return (
         <>
           <Isolated class="trip-what two-lines">
@@ -159,7 +159,7 @@ function RowText({ of: row }: { of: Row }) {
           <span class="trip-what">
             {trips} short {isOnFoot ? 'walks' : 'trips'}
           </span>{' '}
-          <span class="trip-more">{shownDistance(distanceMetres)}</span>
+          <span class="trip-more">{formatDistance(distanceMetres)}</span>
         </>
       )
     }

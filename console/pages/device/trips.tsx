@@ -16,7 +16,7 @@ import { date, duration } from '../../core/times.ts'
 import { visitsIn } from '../../core/visits.ts'
 import { episodesCsv, fullBar, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
 import { Loaded, FailedLine } from '../../ui/states.tsx'
-import { shownClock, shownDistance, shownCount } from '../../ui/shown.ts'
+import { formatClock, formatDistance, formatCount } from '../../ui/shown.ts'
 import type { useLoad } from '../../ui/use-load.ts'
 import { useActivity, useDayTotals, type DeviceDays } from './device-days.ts'
 import { DeviceEvents } from './device-events.tsx'
@@ -54,7 +54,7 @@ export function Trips({
   /** The time of day, with the day if it is not the displayed one. */
   function clock(at: number): string {
     const day = date(at, zone)
-    const text = shownClock(at, { hasSeconds: false })
+    const text = formatClock(at, { hasSeconds: false })
     return isOneDay(span) && day === span.first ? text : `${dayText(day, today)} ${text}`
   }
   return (
@@ -115,7 +115,9 @@ export function Trips({
 /** `98.8 km · 7 trips · 2 h 47 min`. */
 function headText({ trips, distanceMetres, lastedMs }: Totals): string {
   if (trips === 0) return 'No trips'
-  return [shownDistance(distanceMetres), shownCount(trips, 'trip'), duration(lastedMs)].join(' · ')
+  return [formatDistance(distanceMetres), formatCount(trips, 'trip'), duration(lastedMs)].join(
+    ' · ',
+  )
 }
 
 function CsvLink({
@@ -193,8 +195,8 @@ function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: t
 function totalsText(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'): string {
   const { trips, distanceMetres, lastedMs, isWhole } = sum
   if (trips === 0) return isWhole ? 'no trips' : '…'
-  const many = unit && shownCount(trips, unit)
-  const words = [shownDistance(distanceMetres), duration(lastedMs), many]
+  const many = unit && formatCount(trips, unit)
+  const words = [formatDistance(distanceMetres), duration(lastedMs), many]
   return words.filter(Boolean).join(', ') + (isWhole ? '' : ' …')
 }
 

@@ -1,10 +1,10 @@
 import { clockError, ROLLOVER_MS, type ClockError } from '../../core/clock-error.ts'
 import { duration } from '../../core/times.ts'
-import { shownDateTime } from '../../ui/shown.ts'
+import { formatDateTime } from '../../ui/shown.ts'
 import { api } from '../../api/client.ts'
 import type { ApiPosition } from '../../core/live-device.ts'
 import { useLoad } from '../../ui/use-load.ts'
-import { allowed } from './silence-facts.ts'
+import { readIfAllowed } from './silence-facts.ts'
 
 /** The page's note on a device that reports with past dates. */
 export function WrongClock({ of: error }: { of: ClockError }) {
@@ -24,7 +24,7 @@ export function clockWords(error: ClockError) {
     return {
       why:
         `Its clock is ${duration(datedMs - receivedMs)} ahead: a report that arrived ` +
-        `${shownDateTime(receivedMs)} is dated ${shownDateTime(datedMs)}. Its reports are stored under such dates.`,
+        `${formatDateTime(receivedMs)} is dated ${formatDateTime(datedMs)}. Its reports are stored under such dates.`,
       remedy:
         'Set its date and time, best automatically. Reports dated more than 24 hours ahead are rejected.',
     }
@@ -33,7 +33,7 @@ export function clockWords(error: ClockError) {
   return {
     why:
       `Its clock is ${duration(receivedMs - datedMs)} behind: a report that arrived ` +
-      `${shownDateTime(receivedMs)} is dated ${shownDateTime(datedMs)}. Its reports are stored under such dates` +
+      `${formatDateTime(receivedMs)} is dated ${formatDateTime(datedMs)}. Its reports are stored under such dates` +
       (isLast ? '.' : ', so its last position does not change.'),
     remedy: isRollover
       ? 'Exactly 1024 weeks: its GPS receiver counts the weeks wrongly since a rollover. Update its firmware, or ask ' +
@@ -61,7 +61,7 @@ export function useClockError(
       )
       const pages = await Promise.all(
         [{ from, to }, { order: 'asc' as const }].map((range) =>
-          allowed(
+          readIfAllowed(
             api.get('/devices/{deviceId}/positions', {
               path: { deviceId },
               query: { limit: POSITIONS, ...range },

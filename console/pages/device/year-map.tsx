@@ -2,8 +2,8 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { shortMonth } from '../../core/date-words.ts'
 import { nextDay } from '../../core/times.ts'
 import { dayCount, weekOf, type Span } from '../../core/span.ts'
-import { keptPreference } from '../../ui/preferences.ts'
-import { shownCount, shownDistance } from '../../ui/shown.ts'
+import { createPreference } from '../../ui/preferences.ts'
+import { formatCount, formatDistance } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { dayWords, useActivity, useDayKeys, useDayTotals, type DeviceDays } from './device-days.ts'
 
@@ -14,7 +14,7 @@ const MONTHS_HEIGHT = 16
 const SHADES = 4
 
 /** The measure displayed for a year: `distance`, or else the number of reports. */
-const shading = keptPreference('shading', '', (text) => text)
+const shading = createPreference('shading', '', (text) => text)
 
 /**
  * The days of a year as cells, one column per week; darker cells have more reports, or a longer
@@ -57,10 +57,10 @@ export function YearMap({
   const all = sumOf(year)
   const failure = totals.failure.value
   const total = hasDistances
-    ? `${shownDistance(all.distanceMetres)}${all.isWhole ? '' : ' …'}`
+    ? `${formatDistance(all.distanceMetres)}${all.isWhole ? '' : ' …'}`
     : activity === undefined
       ? '…'
-      : shownCount(
+      : formatCount(
           days.reduce((sum, day) => sum + countOf(day), 0),
           'report',
         )
@@ -97,7 +97,7 @@ export function YearMap({
             const words = dayWords(
               day,
               countOf(day),
-              distance ? shownDistance(distance) : undefined,
+              distance ? formatDistance(distance) : undefined,
             )
             return (
               <rect

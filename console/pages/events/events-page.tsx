@@ -8,7 +8,7 @@ import {
   FACT_WORDS,
   factPath,
   isFactOf,
-  mergedFacts,
+  mergeFacts,
   type ApiFact,
   type FactFilter,
 } from '../../core/device-facts.ts'
@@ -22,10 +22,10 @@ import type { Choices } from '../../ui/choice-fields.tsx'
 import { FactIcon, FactSentence } from '../../ui/fact-line.tsx'
 import { Filters, FilterPick, FilterRange, FilterSelect, NoMatch } from '../../ui/filters.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
-import { shownZone } from '../../ui/preferences.ts'
+import { readerZone } from '../../ui/preferences.ts'
 import { findIn, type PickOption } from '../../ui/pick.tsx'
-import { namedIn, pageAddress } from '../../ui/router.ts'
-import { shownUnits } from '../../ui/shown.ts'
+import { pickParameters, pageAddress } from '../../ui/router.ts'
+import { readerUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
@@ -40,7 +40,7 @@ const FILTERS = ['type', 'deviceId', 'label', 'geofenceId', 'ruleId', 'from', 't
 export function EventsPage() {
   useEffect(startLive, [])
   watchWords()
-  const filter = namedIn(pageAddress.value.query, FILTERS) as FactFilter
+  const filter = pickParameters(pageAddress.value.query, FILTERS) as FactFilter
   const list = usePages(
     (cursor, signal) => api.get('/facts', { query: { ...queryOf(filter), cursor }, signal }),
     [filter],
@@ -53,11 +53,11 @@ export function EventsPage() {
     ...geofences.map(({ id, name }) => [`geofenceId ${id}`, name] as const),
     ...rules.map(({ id, name }) => [`ruleId ${id}`, `Rule ${name}`] as const),
   ]
-  const zone = shownZone()
+  const zone = readerZone()
   return (
     <ListPage
       title="Events"
-      list={{ ...list, items: list.items && mergedFacts(list.items, newest) }}
+      list={{ ...list, items: list.items && mergeFacts(list.items, newest) }}
       actions={<ExportEvents filter={filter} nameOf={nameOf} />}
       filters={
         <Filters label="Filter events" isUsed={Object.keys(filter).length > 0}>
@@ -159,7 +159,7 @@ function nameOf({ deviceId }: ApiFact): string {
 function Value({ fact: { rule, value }, rules }: { fact: ApiFact; rules: readonly ApiRule[] }) {
   const { when } = rules.find(({ id }) => id === rule?.id) ?? {}
   if (value === undefined || when === undefined || !('field' in when)) return null
-  return <span class="quiet"> · {readingText(when.field, value, shownUnits())}</span>
+  return <span class="quiet"> · {readingText(when.field, value, readerUnits())}</span>
 }
 
 /** The facts since the list was read. */

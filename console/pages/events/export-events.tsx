@@ -2,8 +2,8 @@ import { allPages, api } from '../../api/client.ts'
 import type { ApiFact, FactFilter } from '../../core/device-facts.ts'
 import { factsCsv } from '../../core/facts-csv.ts'
 import { saveFile } from '../../ui/save-file.ts'
-import { shownZone } from '../../ui/preferences.ts'
-import { shownUnits } from '../../ui/shown.ts'
+import { readerZone } from '../../ui/preferences.ts'
+import { readerUnits } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { useRules } from '../geofences/use-definitions.ts'
@@ -23,7 +23,7 @@ export function ExportEvents({
   const { run, isRunning, failure } = useAction(async () => {
     const query = { ...filter, ...(label !== undefined && { label: [label] }), limit: 1_000 }
     const facts = await allPages((cursor) => api.get('/facts', { query: { ...query, cursor } }))
-    const csv = factsCsv(facts, { nameOf, rules, zone: shownZone(), units: shownUnits() })
+    const csv = factsCsv(facts, { nameOf, rules, zone: readerZone(), units: readerUnits() })
     saveFile('events.csv', csv, 'text/csv')
   })
   return (

@@ -5,7 +5,7 @@ import { may, me } from '../../live/session.ts'
 import { FormDialog, useDialog } from '../../ui/form-dialog.tsx'
 import { Field } from '../../ui/form.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { shownMoment } from '../../ui/shown.ts'
+import { formatMoment } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 
@@ -31,7 +31,7 @@ export function HandlingLine({ of: fact, subject }: { of: ApiFact; subject: stri
     <span class="handling row">
       {text !== undefined && handling !== undefined && (
         <span class="note">
-          <Isolated>{text}</Isolated>, {shownMoment(Date.parse(handling.at)).replace('today ', '')}
+          <Isolated>{text}</Isolated>, {formatMoment(Date.parse(handling.at)).replace('today ', '')}
           {handling.note !== undefined && (
             <>
               {': '}

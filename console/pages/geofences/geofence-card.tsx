@@ -9,7 +9,7 @@ import { Facts } from '../../ui/facts.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { IconButton } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { shownUnits } from '../../ui/shown.ts'
+import { readerUnits } from '../../ui/shown.ts'
 import { Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useLoad, type LoadState } from '../../ui/use-load.ts'
@@ -46,7 +46,7 @@ export function GeofenceCard({
       </header>
       <Facts
         of={[
-          ['Shape', shapeText(shape, shownUnits())],
+          ['Shape', shapeText(shape, readerUnits())],
           ['For', <Isolated>{whomText(geofence)}</Isolated>],
           ['Confirmed', confirmSeconds > 0 ? `after ${secondsText(confirmSeconds)}` : undefined],
           ['State', enabled ? undefined : 'Disabled'],

@@ -4,14 +4,14 @@ import { faultAt, toFailure } from '../../core/failure.ts'
 import { shapeFaultText } from '../../core/shape-fault.ts'
 import {
   canFinish,
-  closedSketch,
+  closeSketch,
   NEW_AREA,
   NEW_CIRCLE,
-  placesIn,
-  placesText,
+  parseCorners,
+  formatCorners,
   drawnShape,
   shapeText,
-  withoutCorner,
+  removeCorner,
   type Sketch,
 } from '../../core/sketch.ts'
 import { changeSaver } from '../../core/save-change.ts'
@@ -116,8 +116,8 @@ async function inWords<Saved>(saving: Promise<Saved>): Promise<Saved> {
 const WRONG_PLACES = 'Enter each place as latitude, longitude, such as 48.2, 16.4.'
 
 function readShape(sketch: Sketch | undefined, values: Values) {
-  if (placesIn(values['shape'] ?? '') === undefined) throw faultAt('shape', WRONG_PLACES)
-  const shape = sketch && drawnShape(closedSketch(sketch))
+  if (parseCorners(values['shape'] ?? '') === undefined) throw faultAt('shape', WRONG_PLACES)
+  const shape = sketch && drawnShape(closeSketch(sketch))
   if (shape !== undefined) return shape
   const message =
     sketch?.type === 'area'
@@ -155,12 +155,12 @@ function ShapeFields({ drawing }: { drawing: Drawing }) {
       {sketch?.type === 'area' && <AreaField sketch={sketch} drawing={drawing} />}
       <div class="row">
         {sketch && canFinish(sketch) && (
-          <button type="button" onClick={() => set(closedSketch(sketch))}>
+          <button type="button" onClick={() => set(closeSketch(sketch))}>
             Finish
           </button>
         )}
         {sketch?.type === 'area' && marked !== undefined && (
-          <button type="button" onClick={() => set(withoutCorner(sketch, marked))}>
+          <button type="button" onClick={() => set(removeCorner(sketch, marked))}>
             Remove the corner
           </button>
         )}
@@ -198,7 +198,7 @@ function useTypedPlaces(text: string, take: (typed: string) => void, { keepTyped
       take(value)
     },
     onBlur: ({ currentTarget: { value } }: { currentTarget: { value: string } }) => {
-      if (typed === undefined || placesIn(value) === undefined) return
+      if (typed === undefined || parseCorners(value) === undefined) return
       setTyped(undefined)
       keepTyped()
     },
@@ -214,9 +214,9 @@ function CircleFields({
 }) {
   const { centre, radius } = sketch
   const place = useTypedPlaces(
-    centre === undefined ? '' : placesText([centre]),
+    centre === undefined ? '' : formatCorners([centre]),
     (typed) => {
-      const [to, more] = placesIn(typed) ?? []
+      const [to, more] = parseCorners(typed) ?? []
       if (to !== undefined && more === undefined) drawing.show({ ...sketch, centre: to })
     },
     drawing,
@@ -255,9 +255,9 @@ function AreaField({
 }) {
   const [ring = [], ...others] = sketch.polygons.flat()
   const corners = useTypedPlaces(
-    placesText(ring),
+    formatCorners(ring),
     (typed) => {
-      const places = placesIn(typed)
+      const places = parseCorners(typed)
       if (places !== undefined) {
         drawing.show({ ...sketch, polygons: [[places]], isDrawing: places.length < 3 })
       }

@@ -4,10 +4,10 @@ import type OlMap from 'ol/Map.js'
 import { fromMercator } from '../../core/mercator.ts'
 import {
   canFinish,
-  closedSketch,
+  closeSketch,
   sketchOf,
-  clicked,
-  dragged,
+  clickSketch,
+  dragHandle,
   radiusFrom,
   type Sketch,
   type Handle,
@@ -82,7 +82,7 @@ export function GeofenceMap({
         Enter: {
           label: 'Finish the shape',
           run: () => {
-            if (sketch !== undefined && canFinish(sketch)) drawing.set(closedSketch(sketch))
+            if (sketch !== undefined && canFinish(sketch)) drawing.set(closeSketch(sketch))
           },
         },
       }}
@@ -143,7 +143,7 @@ function drawSketch(map: OlMap, painter: GeofencePainter, owner: SketchOwner): v
     if (!isIncomplete(sketch)) return
     const at = placeAtPixel(map, pixel)
     if (sketch.type === 'circle') owner.show(circleAt(at, pixel))
-    else owner.show(clicked(sketch, at))
+    else owner.show(clickSketch(sketch, at))
     owner.keep()
   })
   map.on('pointermove', ({ pixel, dragging }) => {
@@ -171,7 +171,7 @@ function drawSketch(map: OlMap, painter: GeofencePainter, owner: SketchOwner): v
     const handle = painter.handleAt(from, isMouse ? MOUSE_PIXELS : FINGER_PIXELS)
     // A double click returns to the last corner.
     const isEnd = handle?.kind === 'corner' && isEndOf(sketch, handle.index)
-    if (isEnd && canFinish(sketch)) return follow(event, closedSketch(sketch))
+    if (isEnd && canFinish(sketch)) return follow(event, closeSketch(sketch))
     if (handle !== undefined) return follow(event, sketch, handle)
     if (!isMouse || sketch.type === 'area' || sketch.centre !== undefined) return
     follow(event, circleAt(placeAtPixel(map, from), from), OUTWARDS)
@@ -192,7 +192,7 @@ function drawSketch(map: OlMap, painter: GeofencePainter, owner: SketchOwner): v
       const way = Math.hypot(event.clientX - begin.clientX, event.clientY - begin.clientY)
       isDragged ||= way > CLICK_PIXELS
       if (isDragged)
-        owner.show(dragged(sketch, handle, placeAtPixel(map, map.getEventPixel(event))))
+        owner.show(dragHandle(sketch, handle, placeAtPixel(map, map.getEventPixel(event))))
     }
     const end = (event: PointerEvent) => {
       if (event.pointerId !== begin.pointerId) return

@@ -2,14 +2,14 @@ import './geofences.css'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Shapes } from 'lucide'
 import { urlOf } from '../../api/client.ts'
-import { placesIn, shapeText, sketchOf } from '../../core/sketch.ts'
+import { parseCorners, shapeText, sketchOf } from '../../core/sketch.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { may } from '../../live/session.ts'
 import { FormDialog, useDialog } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
 import { holdPage, pageAddress, setQuery } from '../../ui/router.ts'
-import { shownCount, shownUnits } from '../../ui/shown.ts'
+import { formatCount, readerUnits } from '../../ui/shown.ts'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { DeleteGeofence, GeofenceCard } from './geofence-card.tsx'
 import { GeofenceForm } from './geofence-form.tsx'
@@ -35,7 +35,7 @@ export function GeofencesPage() {
   const [edited, setEdited] = useState<ApiGeofence>()
   const isDrawing = isNew || edited !== undefined
   const drawing = useSketch(() => {
-    const [centre] = placesIn(query.get('new') ?? '') ?? []
+    const [centre] = parseCorners(query.get('new') ?? '') ?? []
     return centre && { type: 'circle', centre, radius: 100 }
   })
   const isHalfDrawn = isDrawing && drawing.canUndo
@@ -206,7 +206,7 @@ function List({
       {found.length === 0 && <p class="quiet">No geofence matches.</p>}
       {found.length > MOST_ROWS && (
         <p class="quiet">
-          {shownCount(found.length - MOST_ROWS, 'more geofence')}: search by name.
+          {formatCount(found.length - MOST_ROWS, 'more geofence')}: search by name.
         </p>
       )}
     </>
@@ -214,6 +214,6 @@ function List({
 }
 
 function noteOn(geofence: ApiGeofence): string {
-  const words = [shapeText(geofence.shape, shownUnits()), whomText(geofence)]
+  const words = [shapeText(geofence.shape, readerUnits()), whomText(geofence)]
   return [...words, ...(geofence.enabled ? [] : ['disabled'])].join(' · ')
 }

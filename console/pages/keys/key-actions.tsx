@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts'
 import { Field } from '../../ui/form.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
-import { shownZone } from '../../ui/preferences.ts'
+import { readerZone } from '../../ui/preferences.ts'
 import { readLimits, type KeyWithSecret, type Key } from './key-words.ts'
 import { toInput } from '../../core/times.ts'
 import { now } from '../../ui/clock.ts'
@@ -46,7 +46,7 @@ function EditKey({ of, ...props }: DialogProps & { of: Key }) {
       title="Edit key"
       button="Save"
       submit={async (values) => {
-        const body = changesOf(of, readLimits(values, shownZone()))
+        const body = changesOf(of, readLimits(values, readerZone()))
         if (Object.keys(body).length === 0) return
         await api.patch('/keys/{id}', { path: { id: of.id }, body })
       }}
@@ -73,7 +73,7 @@ function changesOf(of: Key, wanted: ReturnType<typeof readLimits>) {
 
 /** The fields for a key's limits; without `of` those of a new key. */
 export function LimitFields({ of }: { of?: Key }) {
-  const zone = shownZone()
+  const zone = readerZone()
   const [expires, setExpires] = useState(() =>
     of?.expiresAt ? toInput(Date.parse(of.expiresAt), zone) : '',
   )

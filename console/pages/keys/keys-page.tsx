@@ -12,8 +12,8 @@ import { CheckGroup } from '../../ui/choice-fields.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Filters, FilterSearch, FilterSelect, NoMatch } from '../../ui/filters.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
-import { shownZone } from '../../ui/preferences.ts'
-import { namedIn, pageAddress } from '../../ui/router.ts'
+import { readerZone } from '../../ui/preferences.ts'
+import { pickParameters, pageAddress } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
 import { Ago, Time } from '../../ui/time.tsx'
@@ -30,7 +30,7 @@ import {
 import './keys.css'
 
 export function KeysPage() {
-  const filter = namedIn(pageAddress.value.query, FILTERS) as KeyFilter
+  const filter = pickParameters(pageAddress.value.query, FILTERS) as KeyFilter
   const list = usePages(
     (cursor, signal) => api.get('/keys', { query: { ...filter, cursor }, signal }),
     [filter],
@@ -180,7 +180,7 @@ function NewKeyDialog(props: DialogProps) {
   async function create(values: Values) {
     if (scopes.length === 0) throw faultAt('scopes', 'Choose at least one permission.')
     const wanted = SCOPE_NAMES.filter((scope) => scopes.includes(scope))
-    const body = { ...readLimits(values, shownZone()), scopes: wanted }
+    const body = { ...readLimits(values, readerZone()), scopes: wanted }
     setMade(await api.post('/keys', { body }))
   }
 

@@ -10,7 +10,7 @@ import { StatusShape } from '../../ui/device-parts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
-import { shownUnits } from '../../ui/shown.ts'
+import { readerUnits } from '../../ui/shown.ts'
 import { askPlaces, placeName } from './device-places.ts'
 import { askStoppedSince } from './ask-stopped-since.ts'
 import { selectAndShow } from './fleet-map.tsx'
@@ -190,7 +190,7 @@ export function DeviceRow({
   onSelect: () => void
 }) {
   const { status, lastSeenMs } = device
-  const context = { now: now.value, units: shownUnits() }
+  const context = { now: now.value, units: readerUnits() }
   const exceptions = exceptionTexts(device, ruleNames.value).join(' · ')
   const facts = COLUMNS.flatMap((column) => {
     if (!columns.includes(column.id)) return []

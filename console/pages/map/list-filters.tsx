@@ -14,7 +14,7 @@ import { Menu } from '../../ui/menu.tsx'
 import { isPhone } from '../../ui/phone.ts'
 import { setQuery } from '../../ui/router.ts'
 import { Select } from '../../ui/choice-fields.tsx'
-import { shownCount, shownNumber } from '../../ui/shown.ts'
+import { formatCount, formatNumber } from '../../ui/shown.ts'
 import { useRules } from '../geofences/use-definitions.ts'
 import { focusList } from './device-list.tsx'
 import { saveCsv } from './marked-bar.tsx'
@@ -80,7 +80,7 @@ export function ListFilters() {
         <StatusFilters />
       </div>
       {lister.isCut.value && (
-        <p class="notice row">The latest {shownCount(MOST_DEVICES, 'device')} are shown.</p>
+        <p class="notice row">The latest {formatCount(MOST_DEVICES, 'device')} are shown.</p>
       )}
     </div>
   )
@@ -128,7 +128,7 @@ function StatusFilters() {
           onClick={() => toggleStatus(status)}
         >
           <StatusShape status={status} />
-          <span class="number">{isKnown ? shownNumber(counts[status]) : '–'}</span>{' '}
+          <span class="number">{isKnown ? formatNumber(counts[status]) : '–'}</span>{' '}
           <span class="word note">{STATUS_WORDS[status]}</span>
         </button>
       ))}
@@ -194,7 +194,7 @@ function LabelFilter() {
       options={[
         ['', 'All labels'],
         ...[...counts].map(
-          ([one, count]) => [one, `${isolate(one)} (${shownNumber(count)})`] as const,
+          ([one, count]) => [one, `${isolate(one)} (${formatNumber(count)})`] as const,
         ),
       ]}
       value={chosenLabel.value}

@@ -13,7 +13,7 @@ import { useKeys } from '../../ui/keys.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
 import { isPhone } from '../../ui/phone.ts'
 import { setQuery } from '../../ui/router.ts'
-import { shownCount, shownClock } from '../../ui/shown.ts'
+import { formatCount, formatClock } from '../../ui/shown.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { DeviceRow, DeviceList } from './device-list.tsx'
 import { ListFilters } from './list-filters.tsx'
@@ -77,7 +77,7 @@ function SpotDialog() {
   const close = () => (spot.value = undefined)
   const devices = [...spot.value].sort((a, b) => (labelOf(a) < labelOf(b) ? -1 : 1))
   return (
-    <Dialog title={`${shownCount(devices.length, 'device')} at this place`} onClose={close}>
+    <Dialog title={`${formatCount(devices.length, 'device')} at this place`} onClose={close}>
       <ul class="box">
         {devices.map((device) => (
           <li key={device.deviceId}>
@@ -200,7 +200,7 @@ function LiveBar() {
     >
       <span class="live-dot" aria-hidden="true" />
       {state.kind === 'lost'
-        ? `disconnected since ${shownClock(state.since, { hasSeconds: false })}, reconnecting`
+        ? `disconnected since ${formatClock(state.since, { hasSeconds: false })}, reconnecting`
         : state.kind}
     </p>
   )

@@ -15,7 +15,7 @@ import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
 import { toMercator } from '../../core/mercator.ts'
 import type { PaintedGeofence } from '../../map/geofence-painter.ts'
-import { keptPreference } from '../../ui/preferences.ts'
+import { createPreference } from '../../ui/preferences.ts'
 import { pageAddress, setQuery } from '../../ui/router.ts'
 import { paintedOf, useGeofences, type ApiGeofence } from '../geofences/use-definitions.ts'
 
@@ -41,7 +41,7 @@ export const chosenGeofence = computed(() => pageAddress.value.query.get('geofen
 export const chosenRule = computed(() => pageAddress.value.query.get('rule') ?? '')
 
 /** Whether the map shows geofences. */
-export const showsGeofences = keptPreference('geofences', 'off', (text) =>
+export const showsGeofences = createPreference('geofences', 'off', (text) =>
   text === 'on' ? 'on' : 'off',
 )
 
@@ -137,7 +137,7 @@ export const alarmAt = computed(() => {
 })
 
 /** Stored by account: several people may use one browser. */
-const pinnedText = keptPreference('pinned', '{}', (text) => text)
+const pinnedText = createPreference('pinned', '{}', (text) => text)
 const accountId = computed(() => me.value?.account.id ?? '')
 
 export const pinned = computed<ReadonlySet<string>>(() => {

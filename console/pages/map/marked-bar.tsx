@@ -5,7 +5,7 @@ import { useDialog, FormDialog, type DialogProps } from '../../ui/form-dialog.ts
 import { IconButton } from '../../ui/icon.tsx'
 import { MOST_REPLAYED, replayPath } from '../../core/replay.ts'
 import { go } from '../../ui/router.ts'
-import { shownNumber, shownCount } from '../../ui/shown.ts'
+import { formatNumber, formatCount } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { LabelDevices } from '../device/labels.tsx'
@@ -33,8 +33,8 @@ export function MarkedBar() {
     <div class="marked-bar stack near" role="group" aria-label="Many devices">
       <p class="row between">
         <span role="status">
-          {shownNumber(devices.length)} selected
-          {hidden > 0 && <span class="quiet"> · {shownNumber(hidden)} hidden by the filter</span>}
+          {formatNumber(devices.length)} selected
+          {hidden > 0 && <span class="quiet"> · {formatNumber(hidden)} hidden by the filter</span>}
         </span>
         <span class="row">
           <button type="button" class="small" onClick={markAll}>
@@ -113,7 +113,7 @@ export function MarkedBar() {
 /** Disables several devices, after asking: their reports are lost until they are enabled again. */
 function DisableDevices({ devices, ...props }: DialogProps & { devices: readonly LiveDevice[] }) {
   const left = devices.filter(({ disabled }) => !disabled)
-  const count = shownCount(left.length, 'device')
+  const count = formatCount(left.length, 'device')
 
   async function disable(): Promise<void> {
     await switchDevices(

@@ -6,16 +6,16 @@ import { may } from '../../live/session.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { placeName } from './device-places.ts'
 import { fleet, lister } from '../../live/live.ts'
-import { labelOf, shownTelemetry, type LiveDevice } from '../../core/live-device.ts'
+import { labelOf, newestTelemetry, type LiveDevice } from '../../core/live-device.ts'
 import { now } from '../../ui/clock.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { FactIcon } from '../../ui/fact-line.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { IconButton } from '../../ui/icon.tsx'
 import { Labels, StatusShape, attributeFacts, ShareLink } from '../../ui/device-parts.tsx'
-import { shownZone } from '../../ui/preferences.ts'
+import { readerZone } from '../../ui/preferences.ts'
 import { Time } from '../../ui/time.tsx'
-import { shownUnits, shownLength } from '../../ui/shown.ts'
+import { readerUnits, formatLength } from '../../ui/shown.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { connectionText, motionText } from '../../core/device-words.ts'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
@@ -34,7 +34,7 @@ export function SelectedCard() {
   const device = fleet.devices.get(id)
   if (device === undefined) return lister.isListed.value ? <Gone deviceId={id} /> : null
   const { name, status, position } = device
-  const { battery, attributes } = shownTelemetry(device)
+  const { battery, attributes } = newestTelemetry(device)
   const coordinates = coordinatesText(position)
   return (
     <section class="selected-card stack near" aria-label="Selected device">
@@ -64,7 +64,7 @@ export function SelectedCard() {
         <Isolated>
           {[
             connectionText(device, now.value),
-            motionText(device, now.value, shownUnits()),
+            motionText(device, now.value, readerUnits()),
             placeName(device),
           ]
             .filter(Boolean)
@@ -78,8 +78,8 @@ export function SelectedCard() {
         class="tiles near"
         of={[
           ['Battery', batteryText(battery)],
-          ['Altitude', shownLength(position.altitude)],
-          ['Accuracy', shownLength(position.accuracy)],
+          ['Altitude', formatLength(position.altitude)],
+          ['Accuracy', formatLength(position.accuracy)],
           ...attributeFacts(attributes),
         ]}
       />
@@ -119,7 +119,7 @@ function OpenCalls({ of: device }: { of: LiveDevice }) {
     .map((fact) => (
       <div key={fact.id} class="row">
         <FactIcon type={fact.type} />
-        <a href={addressOf(factPath(fact, shownZone()))}>
+        <a href={addressOf(factPath(fact, readerZone()))}>
           SOS <Time at={fact.at} />
         </a>
         <HandlingLine of={fact} subject={`SOS of ${labelOf(device)}`} />

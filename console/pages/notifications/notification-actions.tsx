@@ -10,7 +10,7 @@ import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.ts
 import { Isolated } from '../../ui/isolated.tsx'
 import type { MenuAction } from '../../ui/menu.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
-import { shownZone } from '../../ui/preferences.ts'
+import { readerZone } from '../../ui/preferences.ts'
 import { GRACES } from '../../ui/secret.tsx'
 import { SelectField } from '../../ui/choice-fields.tsx'
 import { NewSecret, NotificationForm } from './notification-form.tsx'
@@ -91,7 +91,7 @@ function ReplaceSecret({ of: { id, name }, ...props }: Props) {
 /** Moves a notification forward or back in the log. */
 function Rewind({ of: { id, name }, ...props }: Props) {
   const [place, setPlace] = useState('time')
-  const zone = shownZone()
+  const zone = readerZone()
   const [moment, setMoment] = useState(() => toInput(now.value - 3_600_000, zone))
 
   async function rewind({ to = '' }: Values) {

@@ -6,13 +6,13 @@ import { faultAt, toFailure } from '../../core/failure.ts'
 import {
   ABOUT,
   AGE_UNITS,
-  enteredAge,
+  splitAge,
   everySecondsOf,
   eventFields,
   hoursOf,
   maxAgeSecondsOf,
   subjectOf,
-  enteredTarget,
+  parseTargetDraft,
   type About,
 } from '../../core/notification-draft.ts'
 import {
@@ -32,7 +32,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated, isolate } from '../../ui/isolated.tsx'
 import { findIn, PickMany } from '../../ui/pick.tsx'
-import { clockHours, keptPreference, shownZone } from '../../ui/preferences.ts'
+import { clockHours, createPreference, readerZone } from '../../ui/preferences.ts'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'
@@ -41,7 +41,7 @@ import { TryReceiver, TargetFields } from './target-fields.tsx'
 const LONGEST_NAME = 64
 
 /** The kind of receiver last selected in this browser. */
-const lastKind = keptPreference<ReceiverKind | ''>('receiver', '', (text) =>
+const lastKind = createPreference<ReceiverKind | ''>('receiver', '', (text) =>
   text in KINDS ? (text as ReceiverKind) : '',
 )
 
@@ -86,7 +86,7 @@ export function NotificationForm({
       zone: values['zone']?.trim() || null,
       everySeconds: everySecondsOf(values),
       maxAgeSeconds: maxAgeSecondsOf(values),
-      ...(kind !== '' && { target: enteredTarget(kind, values) }),
+      ...(kind !== '' && { target: parseTargetDraft(kind, values) }),
     }
     const source = isOfPositions ? 'positions' : 'facts'
     const names: DefinitionNames = new Map([...rules, ...geofences])
@@ -217,7 +217,7 @@ export function NotificationForm({
         label="Time zone"
         hint="Of the hours, and of the times in chats and mails."
         autoComplete="off"
-        defaultValue={before?.zone ?? before?.hours?.zone ?? shownZone()}
+        defaultValue={before?.zone ?? before?.hours?.zone ?? readerZone()}
       />
       <details open={isOfPositions || before?.maxAgeSeconds !== undefined}>
         <summary>More</summary>
@@ -271,7 +271,7 @@ function Clock({ value, ...field }: { name: string; label: string; value: string
 
 /** Which items are left out as too old; `isNews`: for people, who get current events. */
 function MaxAge({ of: seconds, isNews }: { of: number | undefined; isNews: boolean }) {
-  const { text, unit } = enteredAge(seconds)
+  const { text, unit } = splitAge(seconds)
   const usual = isNews ? 'an hour' : 'nothing is left out'
   return (
     <Field

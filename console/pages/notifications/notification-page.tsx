@@ -16,7 +16,7 @@ import { Table } from '../../ui/table.tsx'
 import { TimeCell } from '../../ui/time.tsx'
 import { duration } from '../../core/times.ts'
 import { now } from '../../ui/clock.ts'
-import { shownClock } from '../../ui/shown.ts'
+import { formatClock } from '../../ui/shown.ts'
 import { useAction } from '../../ui/use-action.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { Deliveries } from './deliveries.tsx'
@@ -95,7 +95,7 @@ function NextAttempt({
       <div class="row">
         <p>
           {isLater
-            ? `Tries again in ${duration(at - now.value)}, at ${shownClock(at)}.`
+            ? `Tries again in ${duration(at - now.value)}, at ${formatClock(at)}.`
             : 'It is being tried again.'}
         </p>
         <button type="button" disabled={isRunning} onClick={run}>

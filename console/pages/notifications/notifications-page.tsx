@@ -18,7 +18,7 @@ import { readSubscriptions } from '../../live/subscriptions.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { pageAddress, setQuery } from '../../ui/router.ts'
-import { shownMoment } from '../../ui/shown.ts'
+import { formatMoment } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
 import { useLoad } from '../../ui/use-load.ts'
@@ -121,7 +121,7 @@ export function Receiver({ of: { target } }: { of: ApiSubscription }) {
 }
 
 export function State({ of: one }: { of: ApiSubscription }): ComponentChildren {
-  const when = (iso: string) => shownMoment(Date.parse(iso)).replace('today ', '')
+  const when = (iso: string) => formatMoment(Date.parse(iso)).replace('today ', '')
   const isWrong = one.state === 'failing' || one.state === 'disabled'
   return <Isolated {...(isWrong && { class: 'wrong' })}>{stateText(one, when)}</Isolated>
 }

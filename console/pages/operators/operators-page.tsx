@@ -8,7 +8,7 @@ import { Field } from '../../ui/form.tsx'
 import { Filters, FilterSearch, FilterSelect, NoMatch } from '../../ui/filters.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
-import { namedIn, pageAddress } from '../../ui/router.ts'
+import { pickParameters, pageAddress } from '../../ui/router.ts'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { SelectField } from '../../ui/choice-fields.tsx'
 import { actionColumn, type Column } from '../../ui/table.tsx'
@@ -16,7 +16,7 @@ import { TimeCell } from '../../ui/time.tsx'
 
 /** The operators of the account. */
 export function OperatorsPage() {
-  const filter = namedIn(pageAddress.value.query, FILTERS) as OperatorFilter
+  const filter = pickParameters(pageAddress.value.query, FILTERS) as OperatorFilter
   const isFiltered = filter.q !== undefined || filter.role !== undefined
   const list = usePages(
     (cursor, signal) => api.get('/operators', { query: { ...filter, cursor }, signal }),

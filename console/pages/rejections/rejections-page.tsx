@@ -13,11 +13,11 @@ import {
   FilterText,
 } from '../../ui/filters.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
-import { namedIn, pageAddress } from '../../ui/router.ts'
+import { pickParameters, pageAddress } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
 import {
   addRejection,
-  withNewest,
+  prependNewest,
   groupRejections,
   reportsIn,
   ERROR_NAMES,
@@ -41,13 +41,13 @@ const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
 
 /** Rejected reports and the reasons, live. */
 export function RejectionsPage() {
-  const filter = namedIn(pageAddress.value.query, FILTERS) as ShownRejections
+  const filter = pickParameters(pageAddress.value.query, FILTERS) as ShownRejections
   const list = usePages(
     (cursor, signal) => api.get('/rejections', { query: { ...filter, cursor }, signal }),
     [filter],
   )
   const newest = useNewest(filter)
-  const items = list.items && withNewest(newest, list.items)
+  const items = list.items && prependNewest(newest, list.items)
   const chosen = filter.keyId === undefined ? [] : [filter.keyId]
   const names = useNamesOf('keys', [...chosen, ...(items ?? []).map(({ keyId }) => keyId)])
 

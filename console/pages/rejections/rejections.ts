@@ -91,7 +91,7 @@ export function addRejection(
 }
 
 /** A list, preceded by the rejections that arrived since it was read. */
-export function withNewest(
+export function prependNewest(
   newest: readonly Rejection[],
   listed: readonly Rejection[],
 ): readonly Rejection[] {

@@ -21,7 +21,7 @@ import { isolate } from '../../ui/isolated.tsx'
 import { SelectField } from '../../ui/choice-fields.tsx'
 import { toastOthers } from '../../ui/others-changed.ts'
 import { findIn, PickMany } from '../../ui/pick.tsx'
-import { shownUnits } from '../../ui/shown.ts'
+import { readerUnits } from '../../ui/shown.ts'
 import { useGeofenceNames } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'
 
@@ -32,7 +32,7 @@ const PROPOSED = [...MEASURED_FIELDS, ...Object.keys(KNOWN_ATTRIBUTES)]
 export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | undefined }) {
   const known = useGeofenceNames().data ?? []
   const geofences: GeofenceNames = new Map(known.map(({ id, name }) => [id, name]))
-  const units = shownUnits()
+  const units = readerUnits()
   const whom = useWhom(rule ?? {})
   const [draft, setDraft] = useState(() => (rule ? draftOf(rule, units) : newDraft('speed')))
   const [within, setWithin] = useState<readonly string[]>(rule?.geofenceIds ?? [])
@@ -135,7 +135,7 @@ function Condition({
     )
   }
   if (preset === 'silent' || preset === 'stopped' || preset === 'ignition') return null
-  const unit = enteredUnit(field, shownUnits())
+  const unit = enteredUnit(field, readerUnits())
   const inUnit = (words: string) => (unit === undefined ? words : `${words}, ${unit}`)
   return (
     <>

@@ -13,7 +13,7 @@ import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.ts
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { go } from '../../ui/router.ts'
-import { shownUnits } from '../../ui/shown.ts'
+import { readerUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn, type Column } from '../../ui/table.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
@@ -100,7 +100,7 @@ function ruleColumns(geofences: GeofenceNames): readonly Column<ApiRule>[] {
       isProse: true,
       cell: (rule) => (
         <>
-          <Isolated>{ruleText(rule, geofences, shownUnits())}</Isolated>
+          <Isolated>{ruleText(rule, geofences, readerUnits())}</Isolated>
           <div class="note">
             <Isolated>{whomText(rule)}</Isolated>
             {rule.outOfRange && ' · No report can pass this limit: change it.'}

@@ -5,7 +5,7 @@ import type OlMap from 'ol/Map.js'
 import { movementText } from '../../core/device-words.ts'
 import { placeText } from '../../core/place-words.ts'
 import { toMercator } from '../../core/mercator.ts'
-import { shownHeading } from '../../core/motion.ts'
+import { headingOf } from '../../core/motion.ts'
 import { DEVICE_RADIUS, drawDevice } from '../../map/draw-device.ts'
 import { MapCanvas, type MapView } from '../../map/map-canvas.ts'
 import { MapHost } from '../../map/map-host.tsx'
@@ -16,7 +16,7 @@ import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { useTitle } from '../../ui/page.tsx'
 import { palette } from '../../ui/palette.ts'
 import { pageAddress } from '../../ui/router.ts'
-import { shownUnits } from '../../ui/shown.ts'
+import { readerUnits } from '../../ui/shown.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import {
   motionOf,
@@ -119,7 +119,7 @@ function SharedDevice({ of: item, isTitle }: { of: ViewedDevice; isTitle: boolea
   const motion = movementText(
     { status, lastSeenMs: at, motion: motionOf(item) },
     now.value,
-    shownUnits(),
+    readerUnits(),
   )
   const place = placeText(item.place ?? null)
   const doing = [motion, place && `near ${place}`].filter(Boolean).join(' · ')
@@ -232,7 +232,7 @@ function draw(
   for (const item of items) {
     const [x, y] = project(pointOf(item))
     const status = statusOf(item, now.peek())
-    drawDevice(context, x, y, { status, heading: shownHeading(item) }, colours)
+    drawDevice(context, x, y, { status, heading: headingOf(item) }, colours)
   }
 }
 

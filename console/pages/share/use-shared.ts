@@ -9,8 +9,8 @@ import { livenessOf, type Liveness } from '../../../schemas/devices/liveness.ts'
 import type { components } from '../../api/schema.ts'
 import { motionAfter, type Motion } from '../../core/motion.ts'
 import { date } from '../../core/times.ts'
-import { shownZone } from '../../ui/preferences.ts'
-import { shownClock, shownDateTime } from '../../ui/shown.ts'
+import { readerZone } from '../../ui/preferences.ts'
+import { formatClock, formatDateTime } from '../../ui/shown.ts'
 
 type SharedState = {
   readonly shared?: Shared
@@ -168,8 +168,8 @@ export function motionOf({ trail = [], ...device }: ViewedDevice): Motion {
 
 /** A moment for the reader: `19:04`, on another day `Tue 24 Nov 19:04`. */
 export function readerTime(at: number): string {
-  const [day, today] = [at, now.value].map((ms) => date(ms, shownZone()))
-  return day === today ? shownClock(at, { hasSeconds: false }) : shownDateTime(at)
+  const [day, today] = [at, now.value].map((ms) => date(ms, readerZone()))
+  return day === today ? formatClock(at, { hasSeconds: false }) : formatDateTime(at)
 }
 
 /** Shown instead of devices that have not reported since their link was created. */

@@ -12,10 +12,10 @@ import { MomentInput } from '../../ui/moment-input.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { KeepSecret } from '../../ui/secret.tsx'
-import { shownZone } from '../../ui/preferences.ts'
+import { readerZone } from '../../ui/preferences.ts'
 import { pageAddress } from '../../ui/router.ts'
 import { SelectField } from '../../ui/choice-fields.tsx'
-import { shownMoment } from '../../ui/shown.ts'
+import { formatMoment } from '../../ui/shown.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { DevicePicker, type Pickable } from './device-picker.tsx'
 import { SharePreview } from './share-preview.tsx'
@@ -43,7 +43,7 @@ const TRAILS = [
 
 /** Creates a link and shows it, only this once. */
 export function NewShare(props: DialogProps) {
-  const zone = shownZone()
+  const zone = readerZone()
   const [link, setLink] = useState<string>()
   const [chosen, setChosen] = useAskedDevices()
   const [name, setName] = useState('')
@@ -120,7 +120,7 @@ export function NewShare(props: DialogProps) {
           hint={
             lasts === '' || until === undefined
               ? undefined
-              : `It ends ${shownMoment(until)} in ${zone}.`
+              : `It ends ${formatMoment(until)} in ${zone}.`
           }
           options={LASTS}
           value={lasts}
@@ -133,7 +133,7 @@ export function NewShare(props: DialogProps) {
             hint={
               until === undefined
                 ? `At most 30 days from now, in ${zone}.`
-                : `It ends ${shownMoment(until)} in ${zone}. At most 30 days from now.`
+                : `It ends ${formatMoment(until)} in ${zone}. At most 30 days from now.`
             }
           >
             {(attributes) => (

@@ -1,6 +1,6 @@
 import { now } from '../../ui/clock.ts'
 import { Isolated } from '../../ui/isolated.tsx'
-import { shownMoment } from '../../ui/shown.ts'
+import { formatMoment } from '../../ui/shown.ts'
 import { Ago } from '../../ui/time.tsx'
 import { statusOf, NO_POSITION, silenceText } from '../share/use-shared.ts'
 
@@ -33,7 +33,7 @@ export function SharePreview({
         <h3>
           <Isolated>{title}</Isolated>
         </h3>
-        {until !== undefined && <p class="quiet">live · until {shownMoment(until)}</p>}
+        {until !== undefined && <p class="quiet">live · until {formatMoment(until)}</p>}
       </div>
       {!showsNow && (
         <p>

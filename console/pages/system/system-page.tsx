@@ -9,7 +9,7 @@ import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Page } from '../../ui/page.tsx'
-import { shownZone } from '../../ui/preferences.ts'
+import { readerZone } from '../../ui/preferences.ts'
 import { Loaded } from '../../ui/states.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
@@ -166,7 +166,7 @@ function Plot({
       <figcaption>{title}</figcaption>
       <TimePlot
         data={data}
-        zone={shownZone()}
+        zone={readerZone()}
         height={HEIGHT}
         label={`${title} over the last hour: ${words}`}
         isCount

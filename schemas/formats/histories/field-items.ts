@@ -1,5 +1,5 @@
 import { readOwntracks } from '../senders/owntracks.ts'
-import { typedTexts } from '../typed-attributes.ts'
+import { typeTexts } from '../typed-attributes.ts'
 import { jsonIn, objectIn, textIn } from '../values.ts'
 import type { FileItem } from './format.ts'
 import { namedPoint } from './named-fields.ts'
@@ -25,7 +25,7 @@ export function fieldItems(
   return items.map((item) => {
     if (item.kind !== 'point') return item
     const { attributes = {}, ...point } = item.point
-    return { ...item, point: { ...point, attributes: typedTexts(attributes) } }
+    return { ...item, point: { ...point, attributes: typeTexts(attributes) } }
   })
 }
 

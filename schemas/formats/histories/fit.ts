@@ -1,4 +1,4 @@
-import { measurementsIn, scaled } from '../values.ts'
+import { measurementsIn, convertUnit } from '../values.ts'
 import { FIT_TIME, fitReader, type FitMessage } from './fit-messages.ts'
 import { UnreadableError, type FileItem, type Format } from './format.ts'
 
@@ -79,7 +79,7 @@ function itemOf(
   for (const [number, [name, divisor, offset = 0]] of FIELDS) {
     const value = fields.get(number)
     // An "enhanced" field, with a higher number, is more accurate.
-    if (value !== undefined) named[name] = scaled(value / divisor - offset, 1)
+    if (value !== undefined) named[name] = convertUnit(value / divisor - offset, 1)
   }
   const { accuracy, altitude, speed, ...attributes } = named
   const seconds = fields.get(FIT_TIME)

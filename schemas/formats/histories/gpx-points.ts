@@ -1,4 +1,4 @@
-import { typedText } from '../typed-attributes.ts'
+import { typeText } from '../typed-attributes.ts'
 import { jsonIn } from '../values.ts'
 import { localName, xmlReader } from './xml-reader.ts'
 
@@ -136,7 +136,7 @@ type OpenPoint = GpxPoint & {
  */
 function exportedText(content: string, type: string | undefined, name = ''): unknown {
   if (type === 'text') return content
-  return type === undefined ? typedText(name, content) : jsonIn(content)
+  return type === undefined ? typeText(name, content) : jsonIn(content)
 }
 
 function prefixOf(name: string): string {

@@ -1,5 +1,5 @@
-import { knownNumber, otherScalars } from '../sent-attributes.ts'
-import { typedTexts } from '../typed-attributes.ts'
+import { nonNegativeNumber, otherScalars } from '../sent-attributes.ts'
+import { typeTexts } from '../typed-attributes.ts'
 import { timeIn, PERCENT, measure, measurementsIn, textIn } from '../values.ts'
 import type { Format, FileItem } from './format.ts'
 import { FIELD_NAMES } from './named-fields.ts'
@@ -53,7 +53,7 @@ function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined
   const longitude = (isOwnExport ? extensions.get('longitude') : undefined) ?? point.longitude
   const sentTime = own.get('time')
   const time = timeIn(sentTime)
-  const verticalAccuracy = knownNumber(textOf(...FIELD_NAMES.verticalAccuracy))
+  const verticalAccuracy = nonNegativeNumber(textOf(...FIELD_NAMES.verticalAccuracy))
   const attributes = isOwnExport
     ? Object.fromEntries(point.attributes)
     : { verticalAccuracy, ...otherTexts(point) }
@@ -64,7 +64,7 @@ function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined
 function otherTexts({ own, extensions }: Pick<GpxPoint, 'own' | 'extensions'>) {
   const texts = Object.fromEntries([...extensions, ...own])
   const { atemp: temperature, ...others } = otherScalars(texts, USED)
-  return typedTexts({ temperature, ...others })
+  return typeTexts({ temperature, ...others })
 }
 
 /** Measurements, and descriptions of a point for people. */

@@ -1,6 +1,6 @@
-import { camelCased } from '../senders/sensecap.ts'
-import { knownNumber, otherScalars } from '../sent-attributes.ts'
-import { typedTexts } from '../typed-attributes.ts'
+import { toCamelCase } from '../senders/sensecap.ts'
+import { nonNegativeNumber, otherScalars } from '../sent-attributes.ts'
+import { typeTexts } from '../typed-attributes.ts'
 import {
   timeIn,
   isSent,
@@ -63,8 +63,8 @@ export function namedPoint(
     misspelt.length === 0 ? taken : new Set([...taken, ...misspelt]),
   )
   const attributes = {
-    ...(areTexts ? typedTexts(others) : others),
-    verticalAccuracy: knownNumber(first(fields, FIELD_NAMES.verticalAccuracy)),
+    ...(areTexts ? typeTexts(others) : others),
+    verticalAccuracy: nonNegativeNumber(first(fields, FIELD_NAMES.verticalAccuracy)),
     ...objectIn(fields['attributes']),
   }
   const point = { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured }
@@ -120,7 +120,7 @@ function misspeltIn(fields: Fields): readonly string[] {
 export function usualName(name: string): string {
   const trimmed = name.trim()
   const usual = USUAL.get(trimmed.toLowerCase().replace(OF_TIME, ''))
-  return usual ?? ((/[^\w.-]/.test(trimmed) && camelCased(trimmed)) || trimmed)
+  return usual ?? ((/[^\w.-]/.test(trimmed) && toCamelCase(trimmed)) || trimmed)
 }
 
 /** `UTC Date` and `gps_time`. */

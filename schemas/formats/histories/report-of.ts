@@ -1,8 +1,8 @@
-import { fittingAttributes } from '../../report/attributes.ts'
+import { keepFittingAttributes } from '../../report/attributes.ts'
 import { isoTime } from '../../text/iso-8601.ts'
-import { withOptionalFields, type OptionalFields } from '../../report/report-fields.ts'
-import { typedAttributes } from '../typed-attributes.ts'
-import { numberIn, shownValue } from '../values.ts'
+import { addOptionalFields, type OptionalFields } from '../../report/report-fields.ts'
+import { typeAttributes } from '../typed-attributes.ts'
+import { numberIn, quoteValue } from '../values.ts'
 import type { FilePoint } from './format.ts'
 
 /**
@@ -20,19 +20,19 @@ export function reportOf(
   { latitude, longitude, time, sentTime, measured, attributes: sent = {} }: FilePoint,
   { deviceId }: { deviceId: string },
 ): { report: UnjudgedReport; dropped: number } {
-  const timestamp = isDate(time) ? isoTime(time) : shownValue(sentTime)
-  const { attributes, dropped } = fittingAttributes(sent)
+  const timestamp = isDate(time) ? isoTime(time) : quoteValue(sentTime)
+  const { attributes, dropped } = keepFittingAttributes(sent)
   const report = {
     deviceId: deviceId.slice(0, LONG_ID),
-    latitude: numberIn(latitude) ?? shownValue(latitude),
-    longitude: numberIn(longitude) ?? shownValue(longitude),
+    latitude: numberIn(latitude) ?? quoteValue(latitude),
+    longitude: numberIn(longitude) ?? quoteValue(longitude),
     ...(timestamp !== undefined && { timestamp }),
   }
-  withOptionalFields(report, measured)
+  addOptionalFields(report, measured)
   return {
     report: {
       ...report,
-      ...(attributes !== undefined && { attributes: typedAttributes(attributes) }),
+      ...(attributes !== undefined && { attributes: typeAttributes(attributes) }),
     },
     dropped,
   }

@@ -1,5 +1,5 @@
 import { otherScalars } from '../sent-attributes.ts'
-import { typedTexts } from '../typed-attributes.ts'
+import { typeTexts } from '../typed-attributes.ts'
 import { measurementsIn, timeIn } from '../values.ts'
 import type { FileItem, Format } from './format.ts'
 import { localName, xmlReader } from './xml-reader.ts'
@@ -58,7 +58,7 @@ function itemOf(
   const sentTime = texts.get('Time')
   const named: Record<string, string> = {}
   for (const [name, text] of texts) named[NAMES.get(name) ?? name] = text
-  const attributes = typedTexts(otherScalars(named, USED))
+  const attributes = typeTexts(otherScalars(named, USED))
   const measured = measurementsIn({
     altitude: texts.get('AltitudeMeters'),
     speed: texts.get('Speed'),

@@ -1,5 +1,5 @@
 import { readTraccarForward } from '../senders/traccar-forward.ts'
-import { typedTexts } from '../typed-attributes.ts'
+import { typeTexts } from '../typed-attributes.ts'
 import { objectIn } from '../values.ts'
 import { csvRows, headerIn, type CsvRow } from './csv.ts'
 import { LINES, type FileItem, type Format } from './format.ts'
@@ -57,7 +57,7 @@ function itemsOf(header: readonly string[], { line, cells }: CsvRow): FileItem[]
     if (item.kind !== 'point') return item
     return {
       ...item,
-      point: { ...item.point, attributes: typedTexts(item.point.attributes ?? {}) },
+      point: { ...item.point, attributes: typeTexts(item.point.attributes ?? {}) },
     }
   })
 }

@@ -49,7 +49,7 @@ export type AppItem =
 const MOST_POINTS = 10_000
 
 /** The points of a request to validate, and an item that refuses the rest. */
-export function boundedPoints(points: readonly unknown[]): {
+export function limitPoints(points: readonly unknown[]): {
   readonly points: readonly unknown[]
   readonly beyond: readonly AppItem[]
 } {

@@ -1,7 +1,7 @@
 import { RANGES, type Coordinate } from '../../report/report-fields.ts'
 import { isMarkedAsNoFix, isZeroOfDecoder } from '../no-fix.ts'
 import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
-import { isPanic, withSos } from './panic-button.ts'
+import { isPanic, addSos } from './panic-button.ts'
 import { framesIn, type SensecapFrame } from './sensecap.ts'
 import { isSent, measure, numberIn, objectIn, type SentMeasurements } from '../values.ts'
 
@@ -68,7 +68,7 @@ export function decodedPayload(payload: unknown, found?: DecodedPosition): Decod
     positions: [...storedIn(fields), ...current],
     isWithoutFix: isMarked || (current.length === 0 && sent.length > 0),
     battery: batteryIn(fields) ?? others.battery,
-    attributes: isPanic(fields, innerObjects(fields, SETTINGS)) ? withSos(attributes) : attributes,
+    attributes: isPanic(fields, innerObjects(fields, SETTINGS)) ? addSos(attributes) : attributes,
   }
 }
 

@@ -15,10 +15,10 @@ export function fieldsIn(text: string): Fields {
     if (to === -1) to = text.length
     let equals = text.indexOf('=', from)
     if (equals === -1 || equals > to) equals = to
-    const name = decoded(text.slice(from, equals))
+    const name = decodePercent(text.slice(from, equals))
     // `constructor` and others exist before they are sent; `__proto__` cannot be set to a text.
     if (fields[name] === undefined || !Object.hasOwn(fields, name)) {
-      fields[name] = decoded(text.slice(equals + 1, to))
+      fields[name] = decodePercent(text.slice(equals + 1, to))
     }
     from = to + 1
   }
@@ -29,7 +29,7 @@ export function fieldsIn(text: string): Fields {
  * Decodes percent-encoding. Bytes that are not UTF-8 produce a text that is invalid everywhere:
  * decoded to U+FFFD they could be another device's id.
  */
-export function decoded(encoded: string): string {
+export function decodePercent(encoded: string): string {
   if (!/[%+]/.test(encoded)) return encoded
   const text = encoded.replaceAll('+', ' ')
   try {

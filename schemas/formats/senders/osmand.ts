@@ -2,8 +2,8 @@ import { jsonObjectIn, type AppRequest, type AppItem } from './app-request.ts'
 import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
 import { isFlag } from '../no-fix.ts'
 import { sentPoint } from '../sent-point.ts'
-import { otherScalars, knownNumber, type SentAttributes } from '../sent-attributes.ts'
-import { typedTexts } from '../typed-attributes.ts'
+import { otherScalars, nonNegativeNumber, type SentAttributes } from '../sent-attributes.ts'
+import { typeTexts } from '../typed-attributes.ts'
 import {
   METRES_PER_SECOND,
   isSent,
@@ -62,7 +62,7 @@ function readFields(fields: Fields, { query }: AppRequest, named: string | undef
     { accuracy, altitude, speed, heading: bearing ?? heading, battery },
     { battery: 0.01, speed: speedFactor(query['speedUnit']) },
   )
-  const attributes = typedTexts(otherScalars(fields, USED))
+  const attributes = typeTexts(otherScalars(fields, USED))
   // Traccar's protocol has `valid` for trackers without a fix.
   const isWithoutFix = fields['valid'] === '0' || isFlag(fields['valid'], false)
   if (!isPlaced || isWithoutFix) {
@@ -143,7 +143,7 @@ function attributesIn(location: Properties, battery: Properties | undefined): Se
   const charging = battery?.['is_charging']
   return {
     ...otherScalars(objectIn(location['extras']) ?? {}),
-    odometer: knownNumber(odometer),
+    odometer: nonNegativeNumber(odometer),
     ...otherScalars({ event, motion, activity, charging }),
   }
 }

@@ -1,6 +1,6 @@
-import { boundedPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
+import { limitPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
 import type { SentPoint } from '../sent-point.ts'
-import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
+import { nonNegativeNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import {
   timeIn,
   isSent,
@@ -32,7 +32,7 @@ export function readOverland(
   const seenDevices = new Map<string | undefined, Properties>()
   const positionedDevices = new Set<string | undefined>()
   let malformedFeatures = 0
-  const { points, beyond } = boundedPoints(locations)
+  const { points, beyond } = limitPoints(locations)
   const features = isSent(current) ? points.concat([current]) : points
   for (const location of features) {
     const feature = objectIn(location)
@@ -123,11 +123,11 @@ function attributesIn(properties: Properties): SentAttributes {
   const { motion } = properties
   return {
     activity: Array.isArray(motion) && motion.length > 0 ? motion.join() : undefined,
-    altitude_accuracy: knownNumber(properties['altitude_accuracy']),
+    altitude_accuracy: nonNegativeNumber(properties['altitude_accuracy']),
     charging: CHARGING.get(properties['battery_state']),
-    course_accuracy: knownNumber(properties['course_accuracy']),
-    speed_accuracy: knownNumber(properties['speed_accuracy']),
-    verticalAccuracy: knownNumber(properties['vertical_accuracy']),
+    course_accuracy: nonNegativeNumber(properties['course_accuracy']),
+    speed_accuracy: nonNegativeNumber(properties['speed_accuracy']),
+    verticalAccuracy: nonNegativeNumber(properties['vertical_accuracy']),
     ...otherScalars(properties, { has: (name) => name.startsWith('_') || USED.has(name) }),
   }
 }

@@ -1,6 +1,6 @@
 import { jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
 import { NO_FIELDS, type Fields } from './fields.ts'
-import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
+import { nonNegativeNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import { timeIn, METRES_PER_SECOND, isSent, measurementsIn, numberIn, textIn } from '../values.ts'
 
 /** 2001-01-01 in milliseconds, the epoch of Overland's times in its OwnTracks mode. */
@@ -93,11 +93,11 @@ const CHARGING = new Map<unknown, boolean>([
 function attributesIn(message: Message): SentAttributes {
   const { vac, bs, conn, p, t } = message
   return {
-    verticalAccuracy: knownNumber(vac),
+    verticalAccuracy: nonNegativeNumber(vac),
     charging: CHARGING.get(numberIn(bs)),
     connection: CONNECTIONS.get(conn),
     // From kilopascals.
-    pressure: knownNumber(p, 10),
+    pressure: nonNegativeNumber(p, 10),
     ...otherScalars({ trigger: t }),
     ...otherScalars(message, { has: (name) => name.startsWith('_') || USED.has(name) }),
   }

@@ -1,5 +1,5 @@
 import { alarmNames } from '../../report/alarm-names.ts'
-import { saysYes } from '../typed-attributes.ts'
+import { isTruthyText } from '../typed-attributes.ts'
 import { textIn } from '../values.ts'
 import type { AttributeValue } from '../../report/report-fields.ts'
 import type { SentAttributes } from '../sent-attributes.ts'
@@ -22,15 +22,15 @@ export function isPanic(fields: Fields, inner: readonly Fields[]): boolean {
 
 function isPressed(fields: Fields, button: RegExp): boolean {
   return (
-    Object.keys(fields).some((name) => button.test(name) && saysYes(fields[name])) ||
+    Object.keys(fields).some((name) => button.test(name) && isTruthyText(fields[name])) ||
     EVENTS.some((name) => STARTED.test(textIn(fields[name]) ?? ''))
   )
 }
 
 /** The attributes with the alarm `sos`, in addition to an existing alarm. */
-export function withSos(attributes: SentAttributes): SentAttributes {
+export function addSos(attributes: SentAttributes): SentAttributes {
   const alarm = attributes['alarm'] as AttributeValue | undefined
-  const names = alarmNames(saysYes(alarm) ? undefined : alarm)
+  const names = alarmNames(isTruthyText(alarm) ? undefined : alarm)
   if (names.has('sos')) return attributes
   const list = ['sos', ...names.values()].join(',')
   return { ...attributes, alarm: list.length > LONGEST ? 'sos' : list }

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { parseIso8601 } from '../../text/iso-8601.ts'
-import { boundedPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
+import { limitPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
 import { ILL_FORMED, type Fields } from './fields.ts'
 import { sentPoint } from '../sent-point.ts'
 import { otherScalars } from '../sent-attributes.ts'
-import { typedTexts } from '../typed-attributes.ts'
+import { typeTexts } from '../typed-attributes.ts'
 import {
   METRES_PER_SECOND,
   PERCENT,
@@ -55,7 +55,7 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppI
   const fields: Sent = parsed.fields
   const { lat: latitude, lon: longitude } = fields
   const measured = measuredIn(fields)
-  const attributes = typedTexts(otherScalars(fields, USED))
+  const attributes = typeTexts(otherScalars(fields, USED))
   if (!isSent(latitude) && !isSent(longitude)) {
     const message = misnamedPlace(fields)
     if (message !== undefined) return [{ kind: 'malformed', deviceId, message, sent: fields }]
@@ -97,7 +97,7 @@ function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonl
     return [{ kind: 'malformed', deviceId, message: 'points must be a list of lists', sent }]
   }
   if (points.length === 0) return [{ kind: 'seen', deviceId }]
-  const bounded = boundedPoints(points)
+  const bounded = limitPoints(points)
   const items: AppItem[] = []
   let malformedPoints = 0
   for (const point of bounded.points) {
@@ -125,7 +125,7 @@ function readOpengts(request: AppRequest, { named }: Named): readonly AppItem[] 
   if ('malformed' in form) return [form.malformed]
   const { gprmc, id, dev, alt, batt } = form.fields
   const deviceId = named ?? textIn(id) ?? textIn(dev)
-  const attributes = typedTexts(otherScalars(form.fields, USED_OF_OPENGTS))
+  const attributes = typeTexts(otherScalars(form.fields, USED_OF_OPENGTS))
   if (gprmc === undefined) return [{ kind: 'seen', deviceId, attributes }]
   const { isVoid, latitude, longitude, time, knots, course } = gprmcIn(gprmc)
   const measured = measurementsIn(

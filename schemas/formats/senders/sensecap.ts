@@ -1,6 +1,6 @@
 import type { SentAttributes } from '../sent-attributes.ts'
 import { RANGES } from '../../report/report-fields.ts'
-import { saysYes } from '../typed-attributes.ts'
+import { isTruthyText } from '../typed-attributes.ts'
 import { numberIn, objectIn, textIn } from '../values.ts'
 
 const LONGITUDE = '4197'
@@ -71,7 +71,7 @@ function frameOf(elements: readonly Readonly<Record<string, unknown>>[]) {
     else if (id === LONGITUDE) longitude = within(value, RANGES.longitude)
     else if (id === BATTERY) battery = value
     else {
-      const name = NAMES.get(id) ?? (typeof type === 'string' ? camelCased(type) : '')
+      const name = NAMES.get(id) ?? (typeof type === 'string' ? toCamelCase(type) : '')
       // It writes some numbers as texts.
       if (name !== '' && isScalar(value)) attributes[name] = numberIn(value) ?? value
     }
@@ -83,7 +83,7 @@ function frameOf(elements: readonly Readonly<Record<string, unknown>>[]) {
  * Events are a list of `{id, eventName}`, or in other decoders a single one, as a number or a text.
  */
 function isSos(id: string, type: unknown, value: unknown): boolean {
-  if (SOS.test(textIn(type) ?? '') && saysYes(value)) return true
+  if (SOS.test(textIn(type) ?? '') && isTruthyText(value)) return true
   return (Array.isArray(value) ? (value as unknown[]) : [value]).some((event) => {
     const { id: number = event, eventName: name = event } = objectIn(event) ?? {}
     return SOS.test(textIn(name) ?? '') || (id === EVENTS && numberIn(number) === SOS_EVENT)
@@ -100,7 +100,7 @@ function isScalar(value: unknown): boolean {
 }
 
 /** `Air Temperature` → `airTemperature`. */
-export function camelCased(type: string): string {
+export function toCamelCase(type: string): string {
   const words = type.match(/[A-Za-z0-9]+/g) ?? []
   const joined = words
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())

@@ -1,7 +1,7 @@
 import { jsonObjectIn, type AppItem } from './app-request.ts'
 import { EARLIEST } from '../../report/plain-report.ts'
 import { isFlag } from '../no-fix.ts'
-import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
+import { nonNegativeNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import {
   timeIn,
   METRES_PER_SECOND,
@@ -76,7 +76,7 @@ function telemetryIn(sent: Fields): { battery: number | undefined; attributes: S
   const measured: SentMeasurements = {}
   measure(measured, 'battery', sent['batteryLevel'], 0.01)
   const others = otherScalars(sent, USED)
-  const hours = knownNumber(sent['hours'])
+  const hours = nonNegativeNumber(sent['hours'])
   if (hours === undefined) return { battery: measured.battery, attributes: others }
   const engineHours = Math.round(hours / HUNDREDTH_HOUR_MS) / 100
   return { battery: measured.battery, attributes: { engineHours, ...others } }

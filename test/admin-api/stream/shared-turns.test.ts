@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
-import { sharedTurns } from '../../../admin-api/stream/seats.ts'
+import { limitChunksPerTurn } from '../../../admin-api/stream/seats.ts'
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 
 test('a few readers work in one turn of the event loop, in order', async () => {
-  const nextTurn = sharedTurns(3)
+  const nextTurn = limitChunksPerTurn(3)
   const worked: number[] = []
   const readers = Array.from({ length: 8 }, async (_, reader) => {
     await nextTurn()
@@ -21,7 +21,7 @@ test('a few readers work in one turn of the event loop, in order', async () => {
 })
 
 test('a reader that asks again waits behind the others', async () => {
-  const nextTurn = sharedTurns(2)
+  const nextTurn = limitChunksPerTurn(2)
   const worked: string[] = []
   const work = async (reader: string) => {
     for (let chunk = 0; chunk < 3; chunk += 1) {
@@ -34,7 +34,7 @@ test('a reader that asks again waits behind the others', async () => {
 })
 
 test('a single reader works repeatedly in one turn, and continues in the next', async () => {
-  const nextTurn = sharedTurns(4)
+  const nextTurn = limitChunksPerTurn(4)
   let turns = 0
   const count = () => {
     turns += 1

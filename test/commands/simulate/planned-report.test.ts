@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import {
   movingDevices,
-  replayedTrack,
+  replayTrack,
   type PlannedReport,
 } from '../../../commands/simulate/planned-report.ts'
 import { metresBetween } from '../../../schemas/geo/distance.ts'
@@ -102,7 +102,7 @@ const points = [
 ]
 
 test('a replayed track is reported with its exact numbers and times', () => {
-  const { count, reports } = replayedTrack({ deviceId: 'car', points })
+  const { count, reports } = replayTrack({ deviceId: 'car', points })
   expect(count).toBe(2)
   expect([...reports]).toEqual([
     {
@@ -128,6 +128,6 @@ test('a replayed track is reported with its exact numbers and times', () => {
 })
 
 test('a replayed track has its gaps divided by the speedup', () => {
-  const { reports } = replayedTrack({ deviceId: 'car', points, speedup: 60 })
+  const { reports } = replayTrack({ deviceId: 'car', points, speedup: 60 })
   expect([...reports].map(({ dueMs }) => dueMs)).toEqual([0, 500])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { realTiming } from '../../../client/timing.ts'
-import { replayedTrack, type DevicePlan } from '../../../commands/simulate/planned-report.ts'
+import { replayTrack, type DevicePlan } from '../../../commands/simulate/planned-report.ts'
 import { runSimulation } from '../../../commands/simulate/run-simulation.ts'
 import { isFlawless, simulationSummary } from '../../../commands/simulate/summary.ts'
 import {
@@ -15,7 +15,7 @@ const T0 = Date.UTC(2026, 0, 1)
 
 function plans(devices: number, points: number): DevicePlan[] {
   return Array.from({ length: devices }, (_, index) =>
-    replayedTrack({
+    replayTrack({
       deviceId: `device-${index}`,
       points: Array.from({ length: points }, (_, point) => ({
         latitude: point / 1000,
@@ -139,7 +139,7 @@ test('reports are not sent before they are due', async () => {
     longitude: 2,
     time: T0 + later,
   }))
-  const plan = replayedTrack({ deviceId: 'd', points, speedup: 10 })
+  const plan = replayTrack({ deviceId: 'd', points, speedup: 10 })
   await run(url, { plans: [plan], timing, startedAt: timing.now() })
   expect(received).toHaveLength(3)
   expect(timing.pauses).toHaveLength(2)

@@ -3,7 +3,7 @@ import {
   attributeName,
   attributeText,
   attributeTitle,
-  inShownOrder,
+  sortAttributeNames,
   plottedNumber,
 } from '../../../console/core/readings.ts'
 import { METRIC, type Units } from '../../../console/core/measures.ts'
@@ -48,7 +48,7 @@ test('an attribute that is a distance is shown in the chosen units', () => {
 })
 
 test('attributes with an agreed meaning come first, each kind by name', () => {
-  expect(inShownOrder(['zeta', 'fuel', 'alpha', 'alarm'])).toEqual([
+  expect(sortAttributeNames(['zeta', 'fuel', 'alpha', 'alarm'])).toEqual([
     'alarm',
     'fuel',
     'alpha',

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals'
 import {
   factPath,
   isFactOf,
-  mergedFacts,
-  ownSentence,
+  mergeFacts,
+  sentenceOnDevicePage,
   type ApiFact,
 } from '../../../console/core/device-facts.ts'
 
@@ -37,10 +37,10 @@ test.each([
 
 test('on the page of its device, a sentence does not name the device', () => {
   const left = fact('1', NOON, { type: 'geofence.left', geofence: yard, seconds: 7_800 })
-  expect(ownSentence(left)).toBe('Left Yard after 2 h 10 min')
+  expect(sentenceOnDevicePage(left)).toBe('Left Yard after 2 h 10 min')
   const rule = { id: 'fast', name: 'too fast', revision: 1 }
-  expect(ownSentence(fact('1', NOON, { type: 'rule.raised', rule }))).toBe('Too fast')
-  expect(ownSentence(fact('1', NOON))).toBe('Went offline')
+  expect(sentenceOnDevicePage(fact('1', NOON, { type: 'rule.raised', rule }))).toBe('Too fast')
+  expect(sentenceOnDevicePage(fact('1', NOON))).toBe('Went offline')
 })
 
 test('late and repeated facts are in order, each once', () => {
@@ -49,6 +49,6 @@ test('late and repeated facts are in order, each once', () => {
     fact('b', NOON),
     fact('c', NOON),
   ] as const
-  const merged = mergedFacts([second, first], [late, first])
+  const merged = mergeFacts([second, first], [late, first])
   expect(merged.map(({ id }) => id)).toEqual(['c', 'b', 'a'])
 })

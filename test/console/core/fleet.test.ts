@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { Fleet } from '../../../console/core/fleet.ts'
 import {
   isLater,
-  shownTelemetry,
+  newestTelemetry,
   type ApiDevice,
   type ApiPosition,
 } from '../../../console/core/live-device.ts'
@@ -240,13 +240,13 @@ describe('a device that sends its last position again', () => {
 
   test('is online, does not move, and has the current battery: from the stream of positions', () => {
     const fleet = listed(device('a', 0, { lastPosition: first }))
-    expect(shownTelemetry(fleet.devices.get('a')!)).toEqual(first)
+    expect(newestTelemetry(fleet.devices.get('a')!)).toEqual(first)
     fleet.position({ deviceId: 'a', ...again }, NOW + 900_000)
     const known = fleet.devices.get('a')!
     expect(known).toMatchObject({ status: 'online', lastSeenMs: NOW + 900_000, position: first })
-    expect(shownTelemetry(known)).toEqual(telemetry)
+    expect(newestTelemetry(known)).toEqual(telemetry)
     fleet.position(record('a', 1_000, { battery: 0.3 }), NOW + 1_000_000)
-    expect(shownTelemetry(fleet.devices.get('a')!)).toMatchObject({ battery: 0.3 })
+    expect(newestTelemetry(fleet.devices.get('a')!)).toMatchObject({ battery: 0.3 })
     expect(fleet.devices.get('a')?.telemetry).toBeUndefined()
   })
 

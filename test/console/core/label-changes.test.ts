@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { inChunks, labelChanges, undoLabels } from '../../../console/core/label-changes.ts'
+import { splitIntoChunks, labelChanges, undoLabels } from '../../../console/core/label-changes.ts'
 
 test('only labels that differ from the choice are added and removed', () => {
   const devices = [{ labels: ['a', 'b'] }, { labels: ['a', 'c'] }]
@@ -28,6 +28,6 @@ test('undoing a change leaves labels that a device had before, and restores only
 })
 
 test('many devices are divided among calls, the last of which may have fewer', () => {
-  expect(inChunks([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]])
-  expect(inChunks([], 2)).toEqual([])
+  expect(splitIntoChunks([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]])
+  expect(splitIntoChunks([], 2)).toEqual([])
 })

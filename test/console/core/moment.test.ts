@@ -4,7 +4,7 @@ import {
   momentOf,
   momentInAddress,
   stepReports,
-  typedMoment,
+  normalizeMoment,
 } from '../../../console/core/moment.ts'
 
 test.each([
@@ -40,7 +40,7 @@ test('both times of a repeated hour have an address, can be typed, and differ in
   expect(texts).toEqual(['02:35:07', '02:35:07again'])
   const moments = texts.map((text) => momentOf(text, day, 'Europe/Vienna'))
   expect(moments).toEqual([first, second].map((at = 0) => at + 999))
-  const typed = ['2:35:07', '02:35:07 again', '2:35:07 am Again'].map(typedMoment)
+  const typed = ['2:35:07', '02:35:07 again', '2:35:07 am Again'].map(normalizeMoment)
   expect(typed.map((text) => momentOf(text, day, 'Europe/Vienna'))).toEqual([
     moments[0],
     moments[1],

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals'
 import { ApiFailure } from '../../../console/core/failure.ts'
 import {
-  enteredAge,
+  splitAge,
   everySecondsOf,
   eventFields,
   hoursOf,
   maxAgeSecondsOf,
   subjectOf,
-  enteredTarget,
+  parseTargetDraft,
 } from '../../../console/core/notification-draft.ts'
 
 const NONE = { types: null, ruleIds: null, geofenceIds: null }
@@ -78,30 +78,34 @@ test('a target is read from the fields of its kind', () => {
     'target.headers': 'Authorization: Bearer a:b\nX-Tenant:7',
   }
   const url = 'https://example.org/hook'
-  expect(enteredTarget('webhook', values)).toEqual({
+  expect(parseTargetDraft('webhook', values)).toEqual({
     kind: 'webhook',
     url,
     batch: 100,
     headers: { Authorization: 'Bearer a:b', 'X-Tenant': '7' },
   })
-  expect(enteredTarget('webhook', { 'target.url': url })).toEqual({ kind: 'webhook', url })
-  expect(enteredTarget('ntfy', values)).toEqual({ kind: 'ntfy', url })
-  expect(enteredTarget('ntfy', { ...values, 'target.token': 't' })).toEqual({
+  expect(parseTargetDraft('webhook', { 'target.url': url })).toEqual({ kind: 'webhook', url })
+  expect(parseTargetDraft('ntfy', values)).toEqual({ kind: 'ntfy', url })
+  expect(parseTargetDraft('ntfy', { ...values, 'target.token': 't' })).toEqual({
     kind: 'ntfy',
     url,
     token: 't',
   })
-  expect(enteredTarget('slack', values)).toEqual({ kind: 'slack', url })
-  expect(enteredTarget('telegram', values)).toEqual({ kind: 'telegram', token: '', chatId: '-42' })
-  const topic = enteredTarget('telegram', { ...values, 'target.threadId': ' 7 ' })
+  expect(parseTargetDraft('slack', values)).toEqual({ kind: 'slack', url })
+  expect(parseTargetDraft('telegram', values)).toEqual({
+    kind: 'telegram',
+    token: '',
+    chatId: '-42',
+  })
+  const topic = parseTargetDraft('telegram', { ...values, 'target.threadId': ' 7 ' })
   expect(topic).toEqual({ kind: 'telegram', token: '', chatId: '-42', threadId: '7' })
-  expect(enteredTarget('email', values)).toEqual({ kind: 'email', to: ['a@x.org', 'b@x.org'] })
+  expect(parseTargetDraft('email', values)).toEqual({ kind: 'email', to: ['a@x.org', 'b@x.org'] })
 })
 
 test.each([
-  ['target.headers', () => enteredTarget('webhook', { 'target.headers': 'no colon' })],
-  ['target.batch', () => enteredTarget('webhook', { 'target.batch': '1' })],
-  ['target.batch', () => enteredTarget('webhook', { 'target.batch': 'many' })],
+  ['target.headers', () => parseTargetDraft('webhook', { 'target.headers': 'no colon' })],
+  ['target.batch', () => parseTargetDraft('webhook', { 'target.batch': '1' })],
+  ['target.batch', () => parseTargetDraft('webhook', { 'target.batch': 'many' })],
   ['everySeconds', () => everySecondsOf({ everySeconds: '1.5' })],
   ['everySeconds', () => everySecondsOf({ everySeconds: '3601' })],
   ['maxAgeSeconds', () => maxAgeSecondsOf({ maxAgeSeconds: 'old', maxAgeUnit: 'hours' })],
@@ -124,11 +128,11 @@ test.each([
   [90_000, '25', 'hours'],
   [2_592_000, '30', 'days'],
 ])('an age of %i s is entered as %s %s, and unchanged by a form', (seconds, text, unit) => {
-  expect(enteredAge(seconds)).toEqual({ text, unit })
+  expect(splitAge(seconds)).toEqual({ text, unit })
   expect(maxAgeSecondsOf({ maxAgeSeconds: text, maxAgeUnit: unit })).toBe(seconds)
 })
 
 test('an empty age means the default', () => {
-  expect(enteredAge(undefined).text).toBe('')
+  expect(splitAge(undefined).text).toBe('')
   expect(maxAgeSecondsOf({ maxAgeSeconds: ' ', maxAgeUnit: 'hours' })).toBeNull()
 })

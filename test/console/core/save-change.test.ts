@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { ApiFailure } from '../../../console/core/failure.ts'
-import { changedValues, changeSaver } from '../../../console/core/save-change.ts'
+import { findChangedValues, changeSaver } from '../../../console/core/save-change.ts'
 
 const YARD = { name: 'Yard', confirmSeconds: 0, labels: ['a'], revision: 1 }
 const ENTERED = { name: 'Yard', confirmSeconds: 0, labels: ['a'], deviceIds: null }
@@ -29,9 +29,9 @@ function service(stored: Record<string, unknown> & { revision: number }) {
 }
 
 test('only differences are changes; a missing value equals null, and order does not matter', () => {
-  expect(changedValues(YARD, ENTERED)).toEqual({})
-  expect(changedValues({ when: { a: 1, b: 2 } }, { when: { b: 2, a: 1 } })).toEqual({})
-  expect(changedValues(YARD, { ...ENTERED, labels: null })).toEqual({ labels: null })
+  expect(findChangedValues(YARD, ENTERED)).toEqual({})
+  expect(findChangedValues({ when: { a: 1, b: 2 } }, { when: { b: 2, a: 1 } })).toEqual({})
+  expect(findChangedValues(YARD, { ...ENTERED, labels: null })).toEqual({ labels: null })
 })
 
 test('a form keeps somebody else’s changes in other fields', async () => {

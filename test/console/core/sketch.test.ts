@@ -1,19 +1,19 @@
 import { expect, test } from '@jest/globals'
 import {
   canFinish,
-  clicked,
-  dragged,
-  closedSketch,
+  clickSketch,
+  dragHandle,
+  closeSketch,
   handlesOf,
   NEW_AREA,
   NEW_CIRCLE,
-  placesIn,
-  placesText,
+  parseCorners,
+  formatCorners,
   ringsOf,
   drawnShape,
   shapeText,
   sketchOf,
-  withoutCorner,
+  removeCorner,
   type Sketch,
 } from '../../../console/core/sketch.ts'
 import { parseShape } from '../../../schemas/geo/parse-shape.ts'
@@ -31,7 +31,7 @@ const handle = (sketch: Sketch, kind: string, index = 0) =>
   handlesOf(sketch).find((one) => one.kind === kind && one.index === index)!
 
 function drawn(...corners: readonly (readonly [number, number])[]): Sketch {
-  return corners.reduce<Sketch>((sketch, corner) => clicked(sketch, corner), NEW_AREA)
+  return corners.reduce<Sketch>((sketch, corner) => clickSketch(sketch, corner), NEW_AREA)
 }
 
 test.each([
@@ -55,7 +55,7 @@ test('three clicks and finishing draw a polygon that the service accepts', () =>
   const open = drawn([16, 48], [17, 48], [17, 49])
   expect(canFinish(drawn([16, 48], [17, 48]))).toBe(false)
   expect(canFinish(open)).toBe(true)
-  const shape = drawnShape(closedSketch(open))
+  const shape = drawnShape(closeSketch(open))
   expect(shape).toEqual({
     type: 'Polygon',
     coordinates: [ring('16 48, 17 48, 17 49, 16 48')],
@@ -65,27 +65,30 @@ test('three clicks and finishing draw a polygon that the service accepts', () =>
 
 test('corners can be dragged, and dragging an edge adds one', () => {
   const square = sketchOf(SQUARE)
-  const moved = dragged(square, handle(square, 'corner', 2), [17.5, 49.5])
-  expect(placesText(ringsOf(moved)[0]!)).toBe('48, 16\n48, 17\n49.5, 17.5\n49, 16')
-  const pulled = dragged(square, handle(square, 'between', 0), [16.5, 47])
-  expect(placesText(ringsOf(pulled)[0]!)).toBe('48, 16\n47, 16.5\n48, 17\n49, 17\n49, 16')
+  const moved = dragHandle(square, handle(square, 'corner', 2), [17.5, 49.5])
+  expect(formatCorners(ringsOf(moved)[0]!)).toBe('48, 16\n48, 17\n49.5, 17.5\n49, 16')
+  const pulled = dragHandle(square, handle(square, 'between', 0), [16.5, 47])
+  expect(formatCorners(ringsOf(pulled)[0]!)).toBe('48, 16\n47, 16.5\n48, 17\n49, 17\n49, 16')
 })
 
 test('the filled point moves the whole', () => {
   const square = sketchOf(SQUARE)
   const whole = handlesOf(square).at(-1)!
   expect(whole).toMatchObject({ kind: 'whole', at: [16.5, 48.5] })
-  const moved = dragged(square, whole, [17.5, 48])
-  expect(placesText(ringsOf(moved)[0]!)).toBe('47.5, 17\n47.5, 18\n48.5, 18\n48.5, 17')
+  const moved = dragHandle(square, whole, [17.5, 48])
+  expect(formatCorners(ringsOf(moved)[0]!)).toBe('47.5, 17\n47.5, 18\n48.5, 18\n48.5, 17')
 })
 
 test('dragging the edge of a circle sets its radius, within the limits of the service', () => {
   const circle = sketchOf(CIRCLE)
   const edge = handle(circle, 'edge')
   expect(metresBetween(CIRCLE, { longitude: edge.at[0], latitude: edge.at[1] })).toBeCloseTo(200)
-  expect(drawnShape(dragged(circle, edge, [16.4, 48.21]))).toEqual({ ...CIRCLE, radius: 1_112 })
-  expect(drawnShape(dragged(circle, edge, [16.4, 48.2]))).toEqual({ ...CIRCLE, radius: 10 })
-  expect(drawnShape(dragged(circle, edge, [100, 48.2]))).toEqual({ ...CIRCLE, radius: 1_000_000 })
+  expect(drawnShape(dragHandle(circle, edge, [16.4, 48.21]))).toEqual({ ...CIRCLE, radius: 1_112 })
+  expect(drawnShape(dragHandle(circle, edge, [16.4, 48.2]))).toEqual({ ...CIRCLE, radius: 10 })
+  expect(drawnShape(dragHandle(circle, edge, [100, 48.2]))).toEqual({
+    ...CIRCLE,
+    radius: 1_000_000,
+  })
 })
 
 test('a circle is drawn with its radius in all directions, near a pole too', () => {
@@ -97,13 +100,13 @@ test('a circle is drawn with its radius in all directions, near a pole too', () 
 })
 
 test('a corner is removed, but a ring keeps three', () => {
-  const triangle = withoutCorner(sketchOf(SQUARE), 1)
-  expect(placesText(ringsOf(triangle)[0]!)).toBe('48, 16\n49, 17\n49, 16')
-  expect(withoutCorner(triangle, 0)).toEqual(triangle)
+  const triangle = removeCorner(sketchOf(SQUARE), 1)
+  expect(formatCorners(ringsOf(triangle)[0]!)).toBe('48, 16\n49, 17\n49, 16')
+  expect(removeCorner(triangle, 0)).toEqual(triangle)
 })
 
 test('a shape drawn beyond 180° is stored within it', () => {
-  const shape = drawnShape(closedSketch(drawn([179, 10], [182, 10], [182, 12])))
+  const shape = drawnShape(closeSketch(drawn([179, 10], [182, 10], [182, 12])))
   expect(shape).toMatchObject({
     coordinates: [ring('179 10, -178 10, -178 12, 179 10')],
   })
@@ -131,7 +134,7 @@ test.each([
   ['91, 16', undefined],
   ['48.2, 16.4, 3', undefined],
 ])('the text %j is these places', (text, places) => {
-  expect(placesIn(text)).toEqual(places)
+  expect(parseCorners(text)).toEqual(places)
 })
 
 test('shapes have a size in words', () => {

@@ -3,10 +3,10 @@ import {
   joinTracks,
   numericAttributes,
   partsOfTrack,
-  placeAt,
+  positionAlong,
   pointAt,
   trackOf,
-  smoothedSpeeds,
+  smoothSpeeds,
 } from '../../../console/core/track.ts'
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 31) + seconds * 1_000).toISOString()
@@ -75,7 +75,7 @@ describe('a track', () => {
         [{ from: at(0), to: at(seconds) }],
       )
       const [first] = points
-      const halfway = placeAt(points, (first?.at ?? 0) + seconds * 500)
+      const halfway = positionAlong(points, (first?.at ?? 0) + seconds * 500)
       return [points[1]?.after, points[1]?.speed, ((halfway?.x ?? 0) - 0.5) * 360]
     })
     expect(after).toEqual([
@@ -95,10 +95,10 @@ describe('a track', () => {
       [{ from: at(10), to: at(1_000) }],
     )
     const [first, second] = points
-    expect(placeAt(points, (first?.at ?? 0) + 5_000)?.x).toBeCloseTo(0.5 + 5 / 360)
-    expect(placeAt(points, (second?.at ?? 0) + 500_000)?.x).toBe(second?.x)
-    expect(placeAt(points, 0)?.x).toBe(first?.x)
-    expect(placeAt([], 0)).toBeUndefined()
+    expect(positionAlong(points, (first?.at ?? 0) + 5_000)?.x).toBeCloseTo(0.5 + 5 / 360)
+    expect(positionAlong(points, (second?.at ?? 0) + 500_000)?.x).toBe(second?.x)
+    expect(positionAlong(points, 0)?.x).toBe(first?.x)
+    expect(positionAlong([], 0)).toBeUndefined()
   })
 
   test('a track goes the short way across 180°', () => {
@@ -106,7 +106,7 @@ describe('a track', () => {
       [at(0), 0, 179, null, null],
       [at(10), 0, -179, null, null],
     ])
-    const middle = placeAt(points, (points[0]?.at ?? 0) + 5_000)?.x ?? 0.5
+    const middle = positionAlong(points, (points[0]?.at ?? 0) + 5_000)?.x ?? 0.5
     expect(Math.min(middle, 1 - middle)).toBeCloseTo(0, 6)
   })
 
@@ -161,7 +161,7 @@ describe('a track of years', () => {
 test('speeds of any size have averages, and do not affect points more than a minute away', () => {
   const speeds = [Number.MAX_VALUE, 1e308, 1e308, 5, 5, 5, 5]
   const { points } = track(speeds.map((speed, index) => [at(index * 40), 0, 0, speed, 0]))
-  const smoothed = smoothedSpeeds(points)
+  const smoothed = smoothSpeeds(points)
   expect(smoothed.every((speed) => Number.isFinite(speed))).toBe(true)
   expect(smoothed.slice(4)).toEqual([5, 5, 5])
 })
@@ -172,9 +172,9 @@ test('speeds are averaged over the minute around each point, but not across a si
     speeds.map((speed, index) => [at(index * 20), 0, 0, speed ?? null, 0]),
     [{ from: at(100), to: at(120) }],
   )
-  const smoothed = smoothedSpeeds(points)
+  const smoothed = smoothSpeeds(points)
   expect(smoothed.slice(0, 4)).toEqual([15, 10, 20, 10])
   expect(smoothed.slice(5)).toEqual([0, 90])
   const measured = points.map((point) => ({ ...point, speed: undefined }))
-  expect(smoothedSpeeds(measured)).toEqual(speeds.map(() => undefined))
+  expect(smoothSpeeds(measured)).toEqual(speeds.map(() => undefined))
 })

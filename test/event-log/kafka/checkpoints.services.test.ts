@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import type { EventLog, LogBatch } from '../../../event-log/event-log.ts'
 import { partitionOf } from '../../../event-log/kafka/partitions.ts'
-import { furthest } from '../../../event-log/offsets.ts'
+import { higherOffsets } from '../../../event-log/offsets.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { deviceKey, encodePositionReported } from '../../../schemas/events/position-reported.ts'
 import type { Offsets } from '../../../schemas/devices/read-models.ts'
@@ -111,7 +111,9 @@ function startMember(
     signal: stopping.signal,
     async onBatch(batch) {
       batches.push(batch)
-      checkpoint.offsets = furthest(checkpoint.offsets, { [batch.partition]: batch.lastOffset })
+      checkpoint.offsets = higherOffsets(checkpoint.offsets, {
+        [batch.partition]: batch.lastOffset,
+      })
     },
   })
   const offsets = () => batches.flatMap(({ entries }) => entries.map(({ origin }) => origin))

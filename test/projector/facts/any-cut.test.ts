@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { judgeEntries, judgeTime, type JudgedEntry } from '../../../projector/facts/judge.ts'
 import type { FactState } from '../../../schemas/facts/fact-state.ts'
 import type { DeviceFact } from '../../../schemas/facts/facts.ts'
-import { erasedState, type JudgedDevice } from '../../../store/facts.ts'
+import { eraseState, type JudgedDevice } from '../../../store/facts.ts'
 import type { ErasureEntry } from '../../../store/read-models.ts'
 import { deviceErased, deviceSeen, positionReported, T0 } from '../../samples.ts'
 import { at, definitions, geofence, HOME, rule } from './judging.ts'
@@ -141,7 +141,7 @@ function inPieces(
     if (entry.kind === 'erasure') {
       judge()
       batch = []
-      state = erasedState(state, entry) ?? state
+      state = eraseState(state, entry) ?? state
       continue
     }
     if (step?.isCut === true) {

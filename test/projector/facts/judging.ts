@@ -2,7 +2,7 @@ import type { DeviceRule } from '../../../schemas/definitions/device-rule.ts'
 import type { Geofence } from '../../../schemas/definitions/geofence.ts'
 import { isSelected } from '../../../schemas/definitions/selection.ts'
 import { decide } from '../../../projector/facts/decide.ts'
-import { GeofenceIndex, prepared } from '../../../schemas/geo/geofence-index.ts'
+import { GeofenceIndex, prepareGeofence } from '../../../schemas/geo/geofence-index.ts'
 import type {
   Decision,
   DeviceDefinitions,
@@ -73,7 +73,7 @@ export function definitions({
   return {
     offlineAfterMs,
     geofences: {
-      index: new GeofenceIndex(geofences.map(prepared)),
+      index: new GeofenceIndex(geofences.map(prepareGeofence)),
       applies: (one) => isSelected(one, device),
       selectedSince,
     },

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Coordinates } from '../../../schemas/geo/distance.ts'
-import { GeofenceIndex, prepared } from '../../../schemas/geo/geofence-index.ts'
+import { GeofenceIndex, prepareGeofence } from '../../../schemas/geo/geofence-index.ts'
 import type { Geofence, GeofenceShape } from '../../../schemas/definitions/geofence.ts'
 import { T0 } from '../../samples.ts'
 import { at, definitions, DEGREE_METRES, geofence, HOME, JudgedDevice } from './judging.ts'
@@ -142,7 +142,7 @@ function metresTo({ latitude }: { latitude: number }, north: number): number {
 test('few of 10 000 geofences around a position are checked, and the state stays small', () => {
   const crowd = [...around(5_000, 500), ...around(5_000, 500).map(waiting)]
   let looks = 0
-  const counted = crowd.map(prepared).map(({ areas, ...one }) => ({
+  const counted = crowd.map(prepareGeofence).map(({ areas, ...one }) => ({
     ...one,
     areas: areas.map((area) => ({
       ...area,

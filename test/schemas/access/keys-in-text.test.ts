@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { judgeAttributes } from '../../../schemas/report/attributes.ts'
 import { deviceIdFault } from '../../../schemas/devices/device-id.ts'
-import { containsApiKey, withoutApiKeys } from '../../../schemas/access/keys-in-text.ts'
+import { containsApiKey, maskApiKeys } from '../../../schemas/access/keys-in-text.ts'
 import {
   decodePositionReported,
   encodePositionReported,
@@ -21,7 +21,7 @@ describe.each(HIDDEN)('an API key %s', (_how, hide) => {
     // Its checksum is wrong.
     expect(containsApiKey(hide(`gps_${'a'.repeat(38)}`))).toBe(false)
     for (const cut of [true, false]) {
-      const masked = withoutApiKeys(`before ${hidden} after`, { cut })
+      const masked = maskApiKeys(`before ${hidden} after`, { cut })
       expect(masked).toMatch(/^before .*gps_….* after$/)
       expect(masked).not.toContain(key.slice(4, 20))
       expect(containsApiKey(masked)).toBe(false)
@@ -69,7 +69,7 @@ test('a key is found and masked with any of its characters escaped and any text 
         .join('')
       expect(containsApiKey(before + hidden + after)).toBe(true)
       for (const cut of [true, false]) {
-        expect(withoutApiKeys(before + hidden + after, { cut })).toBe(`${before}gps_…${after}`)
+        expect(maskApiKeys(before + hidden + after, { cut })).toBe(`${before}gps_…${after}`)
       }
     }),
     { numRuns: 300 },
@@ -81,7 +81,7 @@ test('a text without a key stays as it is, escapes and all', () => {
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 60 }), (text) => {
       expect(containsApiKey(text)).toBe(false)
-      expect(withoutApiKeys(text, { cut: false })).toBe(text)
+      expect(maskApiKeys(text, { cut: false })).toBe(text)
     }),
   )
 })
@@ -91,7 +91,7 @@ test('wherever a text was cut, no beginning of a key remains in Base64 either', 
   for (const secret of [`phone:${key}`, `me:${key}`, key]) {
     const text = `Authorization: Basic ${btoa(secret)}`
     for (let end = text.length - 40; end <= text.length; end += 1) {
-      const masked = withoutApiKeys(text.slice(0, end), { cut: true })
+      const masked = maskApiKeys(text.slice(0, end), { cut: true })
       expect(masked).toBe('Authorization: Basic gps_…')
     }
   }

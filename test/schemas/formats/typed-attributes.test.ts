@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { typedAttributes, typedText } from '../../../schemas/formats/typed-attributes.ts'
+import { typeAttributes, typeText } from '../../../schemas/formats/typed-attributes.ts'
 import { judgeAttributes } from '../../../schemas/report/attributes.ts'
 
 describe('a text under an app-specific name', () => {
@@ -17,7 +17,7 @@ describe('a text under an app-specific name', () => {
     ['123456789012345', 123456789012345],
     ['0.00123456789012345', 0.00123456789012345],
   ])('%s becomes the number that it denotes', (text, number) => {
-    expect(typedText('temp1', text)).toBe(number)
+    expect(typeText('temp1', text)).toBe(number)
   })
 
   test.each([
@@ -38,11 +38,11 @@ describe('a text under an app-specific name', () => {
     ...['12345678901234567890', '1234567890123456', '0.1234567890123456', '1e999', 'Infinity'],
     ...['NaN', '1,5', '12:30', 'TRUE', 'on'],
   ])('“%s” stays a text', (text) => {
-    expect(typedText('temp1', text)).toBe(text)
+    expect(typeText('temp1', text)).toBe(text)
   })
 
   test('is a boolean if it is true or false', () => {
-    expect([typedText('door', 'true'), typedText('door', 'false')]).toEqual([true, false])
+    expect([typeText('door', 'true'), typeText('door', 'false')]).toEqual([true, false])
   })
 })
 
@@ -50,12 +50,12 @@ describe('a known attribute', () => {
   test('gets its type, in whatever type it was sent', () => {
     const sent = { charging: 'off', fuel: '12.0', ignition: 1, motion: 'TRUE', rpm: ' 0800 ' }
     const typed = { charging: false, fuel: 12, ignition: true, motion: true, rpm: 800 }
-    expect(typedAttributes(sent)).toEqual(typed)
+    expect(typeAttributes(sent)).toEqual(typed)
   })
 
   test('that cannot be converted to its type stays as sent', () => {
     const sent = { fuel: '12 l', hdop: true, ignition: 2, motion: 'perhaps', steps: '1e999' }
-    expect(typedAttributes(sent)).toBe(sent)
+    expect(typeAttributes(sent)).toBe(sent)
   })
 
   test('that is a text stays as sent, as do all unknown names', () => {
@@ -67,8 +67,8 @@ describe('a known attribute', () => {
       toString: '1',
       trigger: '0',
     }
-    expect(typedAttributes(sent)).toBe(sent)
-    expect(typedText('alarm', '7')).toBe('7')
+    expect(typeAttributes(sent)).toBe(sent)
+    expect(typeText('alarm', '7')).toBe('7')
   })
 
   test("never makes attributes exceed an event's limit", () => {
@@ -77,16 +77,16 @@ describe('a known attribute', () => {
       [...'abcdefg'].map((name) => [name, 'x'.repeat(244)] as const).concat(Object.entries(full)),
     )
     expect(judgeAttributes(sent)).toEqual({ attributes: sent })
-    expect(typedAttributes(sent)).toBe(sent)
+    expect(typeAttributes(sent)).toBe(sent)
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom('fuel', 'rpm', 'ignition', 'x'), fc.string()),
         (any) => {
           const judged = judgeAttributes(any)
           if (!('attributes' in judged) || judged.attributes === undefined) return
-          const typed = typedAttributes(judged.attributes)
+          const typed = typeAttributes(judged.attributes)
           expect(judgeAttributes(typed)).toEqual({ attributes: typed })
-          expect(typedAttributes(typed)).toEqual(typed)
+          expect(typeAttributes(typed)).toEqual(typed)
         },
       ),
     )

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { FARTHEST_METRES, metresBetween } from '../../../schemas/geo/distance.ts'
-import { distance, placeOf } from '../../../schemas/geo/earth-point.ts'
+import { distance, earthPointOf } from '../../../schemas/geo/earth-point.ts'
 
 const anywhere = fc.record({
   latitude: fc.double({ min: -90, max: 90, noNaN: true }),
@@ -21,7 +21,10 @@ test('the distance between two earth points is that of their coordinates', () =>
     fc.property(anywhere, anywhere, (a, b) => {
       const metres = metresBetween(a, b)
       expect(metres).toBeLessThanOrEqual(FARTHEST_METRES)
-      const [one, other] = [placeOf(a.latitude, a.longitude), placeOf(b.latitude, b.longitude)]
+      const [one, other] = [
+        earthPointOf(a.latitude, a.longitude),
+        earthPointOf(b.latitude, b.longitude),
+      ]
       // Rounding matters most at antipodes, where the sine is flat.
       expect(Math.abs(distance(one, other) - metres)).toBeLessThan(1)
     }),

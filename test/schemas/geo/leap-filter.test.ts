@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { LeapFilter } from '../../../schemas/geo/leap-filter.ts'
-import { placeOf } from '../../../schemas/geo/earth-point.ts'
+import { earthPointOf } from '../../../schemas/geo/earth-point.ts'
 import { T0 } from '../../samples.ts'
 
 /** Seconds and degrees to the north of each record; a second apart by default. */
@@ -11,7 +11,7 @@ function recordsOf(told: readonly Told[]) {
   return told.map(([seconds, north]) => ({
     timestamp: T0 + seconds * 1_000,
     north,
-    place: placeOf(north, 10),
+    place: earthPointOf(north, 10),
   }))
 }
 

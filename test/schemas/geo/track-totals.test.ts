@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { placeOf } from '../../../schemas/geo/earth-point.ts'
+import { earthPointOf } from '../../../schemas/geo/earth-point.ts'
 import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
 import { T0 } from '../../samples.ts'
 
@@ -13,7 +13,7 @@ type Report = {
 function totals(...reports: readonly Report[]) {
   const made = new TrackTotals()
   for (const { timestamp, latitude, longitude, speed = null } of reports) {
-    const place = placeOf(latitude, longitude)
+    const place = earthPointOf(latitude, longitude)
     made.add({ timestamp, latitude, longitude, speed }, place)
   }
   return made

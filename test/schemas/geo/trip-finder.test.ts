@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { metresApart, type FoundTrip } from '../../../schemas/geo/open-trip.ts'
 import { TripFinder, type StopRules, type TripOrStop } from '../../../schemas/geo/trip-finder.ts'
 import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
-import { coordinatesOf, distance, placeOf } from '../../../schemas/geo/earth-point.ts'
+import { coordinatesOf, distance, earthPointOf } from '../../../schemas/geo/earth-point.ts'
 import { isPathless } from '../../../schemas/geo/leap-filter.ts'
 import type { TrackStep } from '../../../schemas/devices/read-models.ts'
 import { pointsOf, tracks } from '../../recorded-tracks.ts'
@@ -21,7 +21,7 @@ function find(steps: readonly TrackStep[], rules: Partial<StopRules> = {}): Trip
 }
 
 function placeAt({ latitude, longitude }: TrackStep) {
-  return placeOf(latitude, longitude)
+  return earthPointOf(latitude, longitude)
 }
 
 /** Kinds and times in minutes. */
@@ -81,7 +81,7 @@ test('a stop reaches `stopMetres` from its middle, and no further', () => {
   const [stop] = find(between(199))
   expect(stop?.kind === 'stop' && stop.records).toBe(60)
   expect(
-    stop?.kind === 'stop' && metresApart(stop.middle, placeOf(52 + 99.5 * METRE, 13)),
+    stop?.kind === 'stop' && metresApart(stop.middle, earthPointOf(52 + 99.5 * METRE, 13)),
   ).toBeLessThan(0.1)
   expect(find(between(201)).map(({ kind }) => kind)).toEqual(['trip'])
   expect(find(between(201), { stopMetres: 101 }).map(({ kind }) => kind)).toEqual(['stop'])
@@ -325,7 +325,7 @@ test('an evening at home is one stop: the way there does not move its middle', (
   const home = walk(...way, [650, 2_340], [720, 2_340], ...rest(1_740, 2_355))
   expect(told(home)).toEqual(['trip 0–10', 'stop 10–216'])
   const [, stop] = find(home)
-  const door = placeOf(52 + 2_360 * METRE, 13)
+  const door = earthPointOf(52 + 2_360 * METRE, 13)
   expect(stop?.kind === 'stop' && metresApart(stop.middle, door)).toBeLessThan(40)
 })
 
@@ -339,6 +339,6 @@ test('a hop between two stops is a trip, even if two inaccurate records could be
 
 test('the middle of a stop is where the device rested, not between that and where it left', () => {
   const [stop] = find(journey({ minutes: 20 }, { minutes: 10, speed: 9 }))
-  const rested = placeOf(52, 13)
+  const rested = earthPointOf(52, 13)
   expect(stop?.kind === 'stop' && metresApart(stop.middle, rested)).toBeLessThan(2)
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { newApiKey } from '../../../schemas/access/api-key.ts'
 import {
-  fittingAttributes,
+  keepFittingAttributes,
   judgeAttributes,
   plainAttributes,
 } from '../../../schemas/report/attributes.ts'
@@ -41,7 +41,7 @@ describe('attributes of reports', () => {
   test('attributes may be called constructor, toString or hasOwnProperty', () => {
     const sent = { constructor: 1, hasOwnProperty: true, toString: 'x' }
     expect(judgeAttributes(sent)).toEqual({ attributes: sent })
-    expect(fittingAttributes(sent)).toEqual({ attributes: sent, dropped: 0 })
+    expect(keepFittingAttributes(sent)).toEqual({ attributes: sent, dropped: 0 })
   })
 
   test('a negative zero in attributes becomes zero', () => {
@@ -119,28 +119,28 @@ describe('attributes of reports', () => {
 describe('attributes that apps send', () => {
   test('an app’s attributes that do not fit are dropped and counted', () => {
     const sent = { sat: 9, deep: {}, '1st': 1, none: null, key: newApiKey(), long: 'x'.repeat(257) }
-    expect(fittingAttributes(sent)).toEqual({ attributes: { sat: 9 }, dropped: 4 })
-    expect(fittingAttributes({ deep: {} })).toEqual({ dropped: 1 })
-    expect(fittingAttributes({})).toEqual({ dropped: 0 })
+    expect(keepFittingAttributes(sent)).toEqual({ attributes: { sat: 9 }, dropped: 4 })
+    expect(keepFittingAttributes({ deep: {} })).toEqual({ dropped: 1 })
+    expect(keepFittingAttributes({})).toEqual({ dropped: 0 })
   })
 
   test('an app’s attributes are kept up to the 32nd name', () => {
-    const { attributes = {}, dropped } = fittingAttributes(names(40))
+    const { attributes = {}, dropped } = keepFittingAttributes(names(40))
     expect([Object.keys(attributes).length, dropped]).toEqual([32, 8])
     expect(attributes).toEqual(names(32))
   })
 
   test('an app’s attributes are kept up to 2 KiB; a small value still fits after a large one that does not', () => {
-    expect(fittingAttributes(ofBytes(2048))).toEqual({ attributes: ofBytes(2048), dropped: 0 })
+    expect(keepFittingAttributes(ofBytes(2048))).toEqual({ attributes: ofBytes(2048), dropped: 0 })
     const { rest = '', ...whole } = ofBytes(2049)
     const sent = { ...whole, rest, small: 1 }
-    expect(fittingAttributes(sent)).toEqual({ attributes: { ...whole, small: 1 }, dropped: 1 })
+    expect(keepFittingAttributes(sent)).toEqual({ attributes: { ...whole, small: 1 }, dropped: 1 })
   })
 
   test('an app’s fitted attributes are always accepted afterwards', () => {
     fc.assert(
       fc.property(anyAttributes(), (sent) => {
-        const { attributes, dropped } = fittingAttributes(sent)
+        const { attributes, dropped } = keepFittingAttributes(sent)
         const present = Object.values(sent).filter((value) => value !== null)
         expect(Object.keys(attributes ?? {}).length + dropped).toBe(present.length)
         expect(judgeAttributes(attributes)).toEqual(attributes === undefined ? {} : { attributes })

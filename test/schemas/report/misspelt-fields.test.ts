@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { newApiKey } from '../../../schemas/access/api-key.ts'
-import { misspeltFields, withMisspelt } from '../../../schemas/report/misspelt-fields.ts'
+import { misspeltFields, addMisspelt } from '../../../schemas/report/misspelt-fields.ts'
 
 const REPORT = {
   deviceId: 'van',
@@ -51,9 +51,9 @@ describe('unknown fields', () => {
 
 test('a message names each misspelt field of several reports once, and no API key', () => {
   const key = newApiKey()
-  expect(withMisspelt('2 accepted', [{ speeed: 1 }, REPORT, { speeed: 2, batery: 1 }])).toBe(
+  expect(addMisspelt('2 accepted', [{ speeed: 1 }, REPORT, { speeed: 2, batery: 1 }])).toBe(
     '2 accepted; ignored: speeed, batery',
   )
-  expect(withMisspelt('done', [REPORT])).toBe('done')
-  expect(withMisspelt('done', [{ [`speed_${key}`]: 1 }])).not.toContain(key)
+  expect(addMisspelt('done', [REPORT])).toBe('done')
+  expect(addMisspelt('done', [{ [`speed_${key}`]: 1 }])).not.toContain(key)
 })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { typedAttributes } from '../../../../schemas/formats/typed-attributes.ts'
+import { typeAttributes } from '../../../../schemas/formats/typed-attributes.ts'
 import { isoTime } from '../../../../schemas/text/iso-8601.ts'
 import {
   parsePositionReport,
@@ -127,7 +127,7 @@ function accepted(deviceId: string, reports: readonly object[]): PositionReport[
     const parsed = parsePositionReport({ ...report, deviceId }, { now: T0 })
     if (!('report' in parsed)) continue
     const { attributes, ...rest } = parsed.report
-    const typed = attributes !== undefined && { attributes: typedAttributes(attributes) }
+    const typed = attributes !== undefined && { attributes: typeAttributes(attributes) }
     if (!byTime.has(rest.timestamp)) byTime.set(rest.timestamp, { ...rest, ...typed })
   }
   return [...byTime.values()].sort((a, b) => (a.timestamp ?? 0) - (b.timestamp ?? 0))

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { length, placeOf } from '../../../../schemas/geo/earth-point.ts'
+import { length, earthPointOf } from '../../../../schemas/geo/earth-point.ts'
 import { ThinnedTrack } from '../../../../admin-api/devices/track/thinned-track.ts'
 import type { PositionRecord } from '../../../../schemas/devices/read-models.ts'
 import { positionReported, T0 } from '../../../samples.ts'
@@ -10,7 +10,7 @@ function record(timestamp: number, latitude: number, longitude: number): Positio
   return { ...event, origin: { partition: 0, offset: 0 } }
 }
 
-const place = ({ latitude, longitude }: PositionRecord) => placeOf(latitude, longitude)
+const place = ({ latitude, longitude }: PositionRecord) => earthPointOf(latitude, longitude)
 
 function thin(records: readonly PositionRecord[], limit: number, gapMs = Infinity) {
   const track = new ThinnedTrack<PositionRecord>({ limit, gapMs })

@@ -4,7 +4,7 @@ import {
   causeOf,
   remedyOf,
   addRejection,
-  withNewest,
+  prependNewest,
   type Rejection,
   type ShownRejections,
 } from '../../../../console/pages/rejections/rejections.ts'
@@ -75,7 +75,7 @@ describe('rejections that arrive while the list is open', () => {
     let newest: readonly Rejection[] = []
     for (const one of [b, c, c]) newest = addRejection(newest, one, {})
     expect(ids(newest)).toEqual(['c', 'b'])
-    expect(ids(withNewest(newest, [b, a]))).toEqual(['c', 'b', 'a'])
+    expect(ids(prependNewest(newest, [b, a]))).toEqual(['c', 'b', 'a'])
   })
 
   test.each<[ShownRejections]>([
