@@ -48,3 +48,8 @@ export function requestsWith(text: string, document: { readonly paths?: object }
 export function textsWith(key: string): string[] {
   return [key, `a ${key} b`, `${'x'.repeat(40)}${key}`]
 }
+
+/** One of `of` shares of a list: together the shares are the whole list. */
+export function share<Item>(items: readonly Item[], at: number, of: number): Item[] {
+  return items.filter((_, index) => index % of === at)
+}

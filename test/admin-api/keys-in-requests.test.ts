@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { newApiKey } from '../../schemas/access/api-key.ts'
-import { requestsWith, textsWith } from '../keys-in-requests.ts'
+import { requestsWith, share, textsWith } from '../keys-in-requests.ts'
 import { adminForAllTests, type AdminHarness } from './admin-harness.ts'
 
 let harness: AdminHarness
@@ -12,8 +12,9 @@ test('an API key anywhere in a request is repeated neither in the answer nor in 
   const key = newApiKey()
   const said: string[] = []
   let requests = 0
-  for (const text of textsWith(key)) {
-    for (const { method, path, body } of requestsWith(text, document)) {
+  const texts = textsWith(key)
+  for (const [at, text] of texts.entries()) {
+    for (const { method, path, body } of share(requestsWith(text, document), at, texts.length)) {
       const response = await fetch(harness.url + path, {
         method,
         headers: { ...headers, ...(body && { 'Content-Type': 'application/json' }) },

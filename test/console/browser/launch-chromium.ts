@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type LaunchOptions } from 'playwright-core'
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** Without windows it needs half of the processor's time. */
+const SHELL = '/usr/bin/chromium-headless-shell'
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 /** Debian's chromium, or what CHROMIUM names. */
-export const chromiumPath = [process.env['CHROMIUM'] ?? '', ...PLACES].find(existsSync)
+export const chromiumPath = [process.env['CHROMIUM'] ?? '', SHELL, ...BROWSERS].find(existsSync)
 
 export function launchChromium({ args = [], ...options }: LaunchOptions = {}): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('needs chromium: apt-get install chromium')
