@@ -1,4 +1,3 @@
-/** @node all */
 import { spawn } from 'node:child_process'
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,3 @@
-/** @node all */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'

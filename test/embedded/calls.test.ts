@@ -1,4 +1,3 @@
-/** @node all */
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { joinThread, limitPace, type Peer } from '../../embedded/calls.ts'

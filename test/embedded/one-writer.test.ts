@@ -1,4 +1,3 @@
-/** @node all */
 import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { basename, join } from 'node:path'

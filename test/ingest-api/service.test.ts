@@ -1,4 +1,3 @@
-/** @node all */
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'

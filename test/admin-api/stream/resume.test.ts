@@ -1,4 +1,3 @@
-/** @node all */
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { readMark, writeMark } from '../../../event-log/reading/mark.ts'
 import type { PositionReported } from '../../../schemas/events/position-reported.ts'

@@ -1,4 +1,3 @@
-/** @node all */
 import { afterEach, expect, test } from '@jest/globals'
 import type { EventLog, LogEntry } from '../../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'

@@ -1,4 +1,3 @@
-/** @node all */
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from '@jest/globals'

@@ -1,4 +1,3 @@
-/** @node all */
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { T0 } from '../../samples.ts'

@@ -1,4 +1,3 @@
-/** @node all */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { expect, test } from '@jest/globals'

@@ -1,4 +1,3 @@
-/** @node all */
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from '@jest/globals'

@@ -1,4 +1,3 @@
-/** @node all */
 import { afterEach, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import type { Rests } from '../../../runtime/http/connection.ts'

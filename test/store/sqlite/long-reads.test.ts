@@ -1,4 +1,3 @@
-/** @node all */
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { batchOf, LogOfOneSuite, type PositionEntry } from '../../contracts/store-samples.ts'
 import type { OpenedStore } from '../../contracts/store-suite.ts'

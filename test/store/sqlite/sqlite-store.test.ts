@@ -1,4 +1,3 @@
-/** @node all */
 import { expect, jest, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { spawn, type ChildProcess } from 'node:child_process'
