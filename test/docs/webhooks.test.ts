@@ -1,54 +1,16 @@
 import crypto from 'node:crypto'
-import { execFile, execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
 import { signHeaders } from '../../deliverer/send/send-items.ts'
-import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import { startAdmin } from '../admin-api/admin-harness.ts'
 import { ownDirectory } from '../own-directory.ts'
-
-const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
-
-/** The page's code example in a language. */
-function example(language: string): string {
-  const code = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1]
-  if (code === undefined) throw new Error(`the page has no ${language}`)
-  return code
-}
-
-const BODY = '{"data":{"deviceName":"Größe 🚐"}}'
-const secret = newSigningSecret()
-const secrets = [newSigningSecret(), secret]
-const good = () => signHeaders(BODY, { id: 'fact-1', now: Date.now(), secrets })
-
-/** Requests to verify, each with whether it is authentic and recent. */
-function cases() {
-  return [
-    { body: BODY, headers: good(), isOurs: true },
-    { body: `${BODY} `, headers: good(), isOurs: false },
-    { body: BODY, headers: { ...good(), 'webhook-id': 'fact-2' }, isOurs: false },
-    {
-      body: BODY,
-      headers: signHeaders(BODY, { id: 'fact-1', now: Date.now() - 600_000, secrets }),
-      isOurs: false,
-    },
-  ]
-}
+import { BODY, cases, example, has, secret, secrets } from './webhook-cases.ts'
 
 const run = promisify(execFile)
-
-function has(command: string, ...args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
 
 test('the command of docs/webhooks.md creates a subscription', async () => {
   const harness = await startAdmin()
@@ -88,51 +50,6 @@ for case in json.loads(sys.argv[1]):
   await writeFile(file, example('python') + check)
   const { stdout } = await run('python3', [file, JSON.stringify(cases()), secret])
   expect(stdout.trim().split(/\s+/)).toEqual(['True', 'False', 'False', 'False'])
-})
-
-const ifGo = has('go', 'version') ? test : test.skip
-
-ifGo('the example in Go verifies', async () => {
-  const directory = await ownDirectory()
-  await mkdir(join(directory, 'webhooks'))
-  await writeFile(join(directory, 'webhooks', 'verify.go'), example('go'))
-  await writeFile(join(directory, 'go.mod'), 'module check\n\ngo 1.19\n')
-  await writeFile(
-    join(directory, 'main.go'),
-    `package main
-
-import (
-	"check/webhooks"
-	"encoding/json"
-	"fmt"
-	"net/http"
-	"os"
-)
-
-func main() {
-	var cases []struct {
-		Body    string
-		Headers map[string]string
-	}
-	if err := json.Unmarshal([]byte(os.Args[1]), &cases); err != nil {
-		panic(err)
-	}
-	for _, one := range cases {
-		headers := http.Header{}
-		for name, value := range one.Headers {
-			headers.Set(name, value)
-		}
-		fmt.Println(webhooks.Verified(os.Args[2], []byte(one.Body), headers) == nil)
-	}
-}
-`,
-  )
-  const env = { ...process.env, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' }
-  const { stdout } = await run('go', ['run', '.', JSON.stringify(cases()), secret], {
-    cwd: directory,
-    env,
-  })
-  expect(stdout.trim().split(/\s+/)).toEqual(['true', 'false', 'false', 'false'])
 })
 
 test('the serverless function rejects forged requests, handles each item once, and then responds', async () => {

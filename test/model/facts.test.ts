@@ -36,7 +36,7 @@ jest.unstable_mockModule('@photostructure/sqlite', () => ({ DatabaseSync: Faulty
 const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
 const { GRACE_MS, startJudging } = await import('./judging.ts')
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 60)
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 20)
 const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
 const MINUTE = 60_000
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { FaultyDatabase } from './faulty-driver.ts'
 
 /** A seed that failed fails again; the test's name has it, even when a run hangs. */
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 200)
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 50)
 const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
 const FASTER = 50
 /** A run takes about 70 ms. */

@@ -13,7 +13,7 @@ import { definitions, DEGREE_METRES, geofence, rule } from '../projector/facts/j
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import { expectedOf, LATER, type ModelRule, type Said, type Told } from './rules-model.ts'
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 500)
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 200)
 const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
 const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
 /**
