@@ -214,3 +214,26 @@ test('every alert has a unique name, a severity and advice', () => {
     expect(annotations.description.length).toBeGreaterThan(30)
   }
 })
+
+test('the recommended configuration scrapes every service, at the port of its Kubernetes manifest', () => {
+  const example = parse(
+    /```yaml\n(# prometheus.yml[^]*?)```/.exec(read('README.md'))?.[1] ?? '',
+  ) as {
+    readonly scrape_configs: readonly { static_configs: readonly { targets: string[] }[] }[]
+  }
+  const targets = example.scrape_configs.flatMap(({ static_configs }) =>
+    static_configs.flatMap((one) => one.targets),
+  )
+  const manifest = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  ) as { readonly scripts: Readonly<Record<string, string>> }
+  const services = Object.keys(manifest.scripts).flatMap((script) =>
+    script.startsWith('start:') ? [script.slice('start:'.length)] : [],
+  )
+  const served = services.map((service) => {
+    const port = /containerPort: (\d+)/.exec(read(`kubernetes/${service}.yaml`))?.[1]
+    return `${service}:${port}`
+  })
+  expect(services).toContain('deliverer')
+  expect([...targets].sort()).toEqual(served.sort())
+})
