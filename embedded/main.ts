@@ -40,8 +40,8 @@ async function serve(program: Program): Promise<void> {
   if (config.distributed !== undefined) {
     throw new Error(
       'this program works on its own files and uses no KAFKA_BROKERS and MONGODB_URL: unset them, or run ' +
-        'the three services with npm run start:ingest-api, npm run start:projector and npm run ' +
-        'start:admin-api (in the image: scripts/start.sh ingest-api, projector and admin-api)',
+        'the four services with npm run start:ingest-api, start:projector, start:admin-api and start:deliverer ' +
+        '(in the image: scripts/start.sh ingest-api, projector, admin-api and deliverer)',
     )
   }
 

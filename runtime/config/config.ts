@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { isOneEditAway } from '../../schemas/text/one-edit-away.ts'
 import type { CorsOrigins } from '../http/cors.ts'
 import type { RateLimit } from '../limits/rate-counters.ts'
 import {
@@ -110,6 +111,20 @@ export function loadConfig(
     )
   }
   return toConfig(result.value as Variables)
+}
+
+/** The variables that are not read because their names are one letter from a known one: `INGEST_PROT`. */
+export function misspeltVariables(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): readonly { readonly variable: string; readonly meant: string }[] {
+  const known = Object.keys(VARIABLES.describe()['keys'] as object)
+  // Short names resemble too many of other programs.
+  const long = known.filter((name) => name.includes('_'))
+  return Object.keys(env).flatMap((variable) => {
+    if (known.includes(variable)) return []
+    const meant = long.find((name) => isOneEditAway(variable.toUpperCase(), name))
+    return meant === undefined ? [] : [{ variable, meant }]
+  })
 }
 
 /**

@@ -56,6 +56,7 @@ function refusal(
     EACCES: `port ${port} of ${host} is not allowed to this user: set ${variable} to one of 1024 or more`,
     EADDRNOTAVAIL: `this machine has no address ${host}: set HOST to one that it has, 127.0.0.1 or 0.0.0.0`,
     ENOTFOUND: `the name ${host} has no address: set HOST to an address of this machine`,
+    EAI_AGAIN: `the name ${host} cannot be resolved, because no DNS server answers: set HOST to an address of this machine`,
   }
   const message = messages[error.code ?? '']
   return message === undefined ? error : new Error(message, { cause: error })

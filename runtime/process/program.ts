@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { isMainThread } from 'node:worker_threads'
-import { ConfigError, type Config, loadConfig } from '../config/config.ts'
+import { ConfigError, type Config, loadConfig, misspeltVariables } from '../config/config.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -53,6 +53,7 @@ export async function runProgram(
     metrics.buildInfo.set({ service: name, version: VERSION, mode }, 1)
     const program = { config, logger, metrics, lifecycle }
     if (isMainThread) warnOfClock(logger)
+    if (isMainThread) warnOfVariables(logger)
     if (isMainThread) await serveMetrics(program)
     await start(program)
     if (isMainThread && !lifecycle.stopping.aborted) logger.info({ version: VERSION }, 'started')
@@ -74,6 +75,14 @@ function warnOfClock(logger: Logger): void {
   const says = new Date(now).toISOString()
   const reason = `it says ${says}: set it (timedatectl set-ntp true), reports with their own time are refused until then`
   logger.warn({ reason }, 'the clock of this machine is wrong')
+}
+
+/** A misspelt variable would silently leave the default in effect. */
+function warnOfVariables(logger: Logger): void {
+  for (const { variable, meant } of misspeltVariables()) {
+    const reason = `no variable has this name: did you mean ${meant}?`
+    logger.warn({ variable, reason }, 'an environment variable is ignored')
+  }
 }
 
 /** Exits on an argument that the program does not take, and names the ones it takes. */

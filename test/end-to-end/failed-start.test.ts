@@ -245,11 +245,31 @@ test('a HOST that this machine does not have is named', async () => {
   expect(reason).toMatch(/^this machine has no address 192\.0\.2\.1: set HOST to one that it has/)
 })
 
+test('a HOST whose name no DNS server resolves is named', async () => {
+  const reason = await reasonOf(start({ HOST: 'no-such-name.invalid' }))
+  expect(reason).toMatch(
+    /^the name no-such-name\.invalid (has no address|cannot be resolved, because no DNS server answers): set HOST to/,
+  )
+})
+
+test('a misspelt variable is named with the one that was meant', async () => {
+  const program = start({ INGEST_PROT: '9', HOST: '192.0.2.1' })
+  expect(await program.ended).toBe(1)
+  const warning = { variable: 'INGEST_PROT', msg: 'an environment variable is ignored' }
+  const lines = program.output().split('\n').filter(Boolean)
+  expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+    expect.objectContaining({
+      ...warning,
+      reason: 'no variable has this name: did you mean INGEST_PORT?',
+    }),
+  )
+})
+
 describe('the settings', () => {
   test('npm start with KAFKA_BROKERS names the commands that run the services on Kafka', async () => {
     const reason = await reasonOf(start(NOBODY))
-    for (const service of ['ingest-api', 'projector', 'admin-api']) {
-      expect(reason).toContain(`npm run start:${service}`)
+    for (const service of ['ingest-api', 'projector', 'admin-api', 'deliverer']) {
+      expect(reason).toContain(`start:${service}`)
     }
     expect(reason).toMatch(
       /^this program works on its own files and uses no KAFKA_BROKERS and MONGODB_URL: unset them, or /,

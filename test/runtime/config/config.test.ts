@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { ConfigError, loadConfig } from '../../../runtime/config/config.ts'
+import { ConfigError, loadConfig, misspeltVariables } from '../../../runtime/config/config.ts'
 
 function faults(env: Record<string, string>): string {
   try {
@@ -348,4 +348,14 @@ describe('the configuration', () => {
     const message = faults({ SMTP_URL: url, SMTP_FROM: 'gps@example.org' })
     expect(message).toContain('begins with smtp:// or smtps:// and has a host, such as smtps://')
   })
+})
+
+test('a variable one letter from a known one is named with it, and others are left alone', () => {
+  const env = { INGEST_PROT: '1', KAFKA_BROKER: 'a:1', admin_port: '2', INGEST_PORT: '3' }
+  const foreign = { POST: '', HOSTS: '', INGEST_API_PORT: 'tcp://10.0.0.1:8080', KAFKA_OPTS: '' }
+  expect(misspeltVariables({ ...env, ...foreign })).toEqual([
+    { variable: 'INGEST_PROT', meant: 'INGEST_PORT' },
+    { variable: 'KAFKA_BROKER', meant: 'KAFKA_BROKERS' },
+    { variable: 'admin_port', meant: 'ADMIN_PORT' },
+  ])
 })
