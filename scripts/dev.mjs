@@ -2,7 +2,7 @@
 // console with live reload in front of its admin API.
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createServer } from 'vite'
 
@@ -20,21 +20,40 @@ if (process.argv.length > 2) {
 
 /** Vite watches the console's sources, and no program imports tests or the bench. */
 const unwatched = ['console', 'test', 'bench', 'docs', 'ops', 'node_modules', 'dist', 'data']
-const watched = readdirSync(root, { withFileTypes: true })
+const sources = readdirSync(root, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
   .filter(({ name }) => !unwatched.includes(name))
+  .map(({ name }) => join(root, name))
 
-const service = spawn(
-  process.execPath,
-  [
-    ...watched.map(({ name }) => `--watch-path=${join(root, name)}`),
-    '--watch-preserve-output',
-    '--enable-source-maps',
-    ...['--inspect', join(root, 'scripts', 'run.mjs'), 'embedded/main'],
-  ],
-  { stdio: 'inherit' },
-)
-service.on('exit', (code) => process.exit(code ?? 1))
+/** A save may change several files, or one file several times. */
+const SETTLED_MS = 100
+
+let service = start()
+let isStopping = false
+let timer
+
+function start() {
+  const program = [join(root, 'scripts', 'run.mjs'), 'embedded/main']
+  const child = spawn(process.execPath, ['--enable-source-maps', '--inspect', ...program], {
+    stdio: 'inherit',
+  })
+  child.on('exit', (code) => {
+    if (isStopping) process.exit(code ?? 1)
+    if (child !== service) return
+    if (child.isReplaced) service = start()
+    else process.stdout.write('the service has ended; a saved change starts it again\n')
+  })
+  return child
+}
+
+function restart() {
+  if (service.exitCode !== null || service.signalCode !== null) {
+    service = start()
+    return
+  }
+  service.isReplaced = true
+  service.kill('SIGTERM')
+}
 
 const target = `http://127.0.0.1:${ADMIN_PORT}`
 // Not /api and /map: folders of the console's sources have these names.
@@ -49,5 +68,18 @@ const site = await createServer({
   },
 })
 await site.listen()
+// Unlike `node --watch`, it also notices files that editors save by renaming.
+site.watcher.add(sources)
+site.watcher.on('all', (event, path) => {
+  if (!sources.some((folder) => path.startsWith(folder + sep))) return
+  clearTimeout(timer)
+  timer = setTimeout(restart, SETTLED_MS)
+})
 process.stdout.write(`the console with live reload: http://127.0.0.1:${CONSOLE_DEV_PORT}/\n`)
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => service.kill(signal))
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    isStopping = true
+    if (service.exitCode !== null) process.exit(0)
+    service.kill(signal)
+  })
+}
