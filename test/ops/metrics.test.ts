@@ -237,3 +237,12 @@ test('the recommended configuration scrapes every service, at the port of its Ku
   expect(services).toContain('deliverer')
   expect([...targets].sort()).toEqual(served.sort())
 })
+
+test('docs/operations.md says where to look after each alert', () => {
+  const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const [, section = ''] = page.split('## When something is wrong')
+  const named = [...(section.split('\n## ')[0] ?? '').matchAll(/`(Gps\w+)`/g)].map(
+    ([, name]) => name,
+  )
+  expect(named.sort()).toEqual(rules.map(({ alert }) => alert).sort())
+})
