@@ -72,9 +72,12 @@ export async function post(
 /** A short name for a network error, which `fetch` wraps. */
 function reason(error: unknown): string {
   const { cause } = Object(error) as { readonly cause?: unknown }
-  const { code, name } = Object(cause ?? error) as {
+  const { code, name, message } = Object(cause ?? error) as {
     readonly code?: unknown
     readonly name?: unknown
+    readonly message?: unknown
   }
+  // Ports of other protocols: https://fetch.spec.whatwg.org/#port-blocking
+  if (message === 'bad port') return 'BAD_PORT'
   return [code, name].find((text) => typeof text === 'string') ?? 'no answer'
 }

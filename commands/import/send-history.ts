@@ -9,7 +9,9 @@ const SCOPE = 'positions:import'
 const IMPORT = '/api/v1/gps/import'
 /** By then a service that restarts or is upgraded is available again. */
 const GIVE_UP_AFTER_MS = 300_000
-const NEVER = new AbortController().signal
+/** Before the first response these mean a wrong URL, or a service that was not started. */
+const NOBODY = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'BAD_PORT']
+const TRIES_OF_NOBODY = 4
 
 /**
  * Sends batches to the service for as long as it may accept them later, and tallies their outcomes.
@@ -19,10 +21,26 @@ export function historySender(
   target: Target,
   { tally, ...patience }: { tally: ImportTally } & Patience,
 ): (batch: readonly Outgoing[]) => Promise<void> {
-  const retry = retryUntilSettled({ giveUpAfterMs: GIVE_UP_AFTER_MS, ...patience })
+  const unreachable = new AbortController()
+  let nobody: string | undefined
+  let tries = 0
+  const observe = {
+    answered(ms: number) {
+      tries = Infinity
+      patience.observe?.answered(ms)
+    },
+    repeated(reason: string) {
+      patience.observe?.repeated(reason)
+      tries += 1
+      if (tries !== TRIES_OF_NOBODY || !NOBODY.includes(reason)) return
+      nobody = reason
+      unreachable.abort()
+    },
+  }
+  const retry = retryUntilSettled({ giveUpAfterMs: GIVE_UP_AFTER_MS, ...patience, observe })
   return async function send(batch) {
     const reports = batch.map(({ report }) => report)
-    const sent = { target, path: IMPORT, retry, signal: NEVER }
+    const sent = { target, path: IMPORT, retry, signal: unreachable.signal }
     const { outcomes, end } = await sendTogether(reports, sent)
     for (const { report, where } of batch) {
       const outcome = outcomes.get(report)
@@ -30,12 +48,23 @@ export function historySender(
       if (outcome?.kind === 'refused') tally.refuse(outcome, where)
     }
     if (outcomes.size === batch.length) return
+    if (nobody !== undefined) {
+      throw new Error(
+        `nobody answers at ${String(target.url)} (${nobody}): ${remedyOfNobody(nobody)}`,
+      )
+    }
     throw new Error(
       end.kind === 'refused'
         ? `the service refuses the import: ${end.message}${remedyOf(end)}`
         : `the service has not taken anything for too long (${'reason' in end ? end.reason : end.kind})`,
     )
   }
+}
+
+function remedyOfNobody(reason: string): string {
+  return reason === 'BAD_PORT'
+    ? 'Node sends no requests to this port: serve the ingest API on another one'
+    : 'start the service, or correct --url'
 }
 
 /** Most users have a key for reporting, which may not import. */

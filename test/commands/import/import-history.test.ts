@@ -16,6 +16,7 @@ import {
 } from '../../client/stand-in-service.ts'
 import { ownDirectory } from '../../own-directory.ts'
 import { history } from '../../schemas/formats/histories/read-history.ts'
+import { freePort } from '../../services/own-server.ts'
 
 const directory = await ownDirectory()
 
@@ -222,6 +223,23 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     const { failure, pauses } = await run([file('a.ndjson', lines(1))], () => 'hang-up')
     expect(failure).toMatch(/: the service has not taken anything for too long \(UND_ERR_SOCKET\)$/)
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(290_000)
+  })
+
+  test.each([
+    [
+      'a port where nobody listens',
+      freePort,
+      'ECONNREFUSED',
+      'start the service, or correct --url',
+    ],
+    ['a port that fetch blocks', () => 6000, 'BAD_PORT', 'serve the ingest API on another one'],
+  ])('an import to %s ends after a few attempts and says why', async (_, port, reason, remedy) => {
+    const url = `http://127.0.0.1:${await port()}`
+    const given = ['--url', url, file('a.ndjson', lines(1))]
+    const { failure, pauses } = await run(given, () => 'hang-up')
+    expect(failure).toContain(`nobody answers at ${url}/ (${reason})`)
+    expect(failure).toContain(remedy)
+    expect(pauses.length).toBeLessThan(6)
   })
 
   test('an import continues with the next file after a file that cannot be read to its end', async () => {
