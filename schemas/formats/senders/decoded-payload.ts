@@ -192,9 +192,29 @@ function batteryIn(fields: Fields): unknown {
 
 const BATTERY_PERCENT = /^bat(?:tery)?(?:level|percent|percentage|pct)$/
 
+/**
+ * Decoders' names for our attributes, in lower case and without the number of a channel, as in
+ * Cayenne LPP's `temperature_2`.
+ */
+const OUR_NAMES: ReadonlyMap<string, string> = new Map([
+  ...['temperature', 'temp', 'tem'].map((name) => [name, 'temperature'] as const),
+  ...['humidity', 'hum', 'relative_humidity'].map((name) => [name, 'humidity'] as const),
+  ...['pressure', 'barometric_pressure'].map((name) => [name, 'pressure'] as const),
+  ...['satellites', 'sats', 'sat', 'numsat'].map((name) => [name, 'satellites'] as const),
+])
+const CHANNEL = /_\d{1,2}$/
+
 function scalarsIn(fields: Fields): SentAttributes {
   const others = Object.entries(otherScalars(fields, USED))
-  return Object.fromEntries(others.filter(([name]) => !isPartOfPosition(name, fields)))
+  const attributes: Record<string, unknown> = {}
+  for (const [name, value] of others) {
+    if (isPartOfPosition(name, fields)) continue
+    const ours = OUR_NAMES.get(name.toLowerCase().replace(CHANNEL, ''))
+    // Of several channels, the first gets the name.
+    const isFree = ours !== undefined && !Object.hasOwn(fields, ours) && !(ours in attributes)
+    attributes[isFree && numberIn(value) !== undefined ? ours : name] = value
+  }
+  return attributes
 }
 
 /** The names that measurements are read from. */

@@ -53,6 +53,27 @@ describe('a decoded payload', () => {
     expect(rejections).toEqual([])
   })
 
+  test.each([
+    [
+      { sats: 7, Hum: 40.5, Tem: -3 },
+      { satellites: 7, humidity: 40.5, temperature: -3 },
+    ],
+    [
+      { temperature_1: 4, temperature_2: 5, relative_humidity_3: 60, barometric_pressure_0: 1013 },
+      { temperature: 4, temperature_2: 5, humidity: 60, pressure: 1013 },
+    ],
+    [
+      { temperature: 1, temperature_2: 5 },
+      { temperature: 1, temperature_2: 5 },
+    ],
+    [
+      { Temp: 'high', tempMode: 2 },
+      { Temp: 'high', tempMode: 2 },
+    ],
+  ])('has %j under our names', (payload, attributes) => {
+    expect(decodedPayload({ ...PLACE, ...payload }).attributes).toEqual(attributes)
+  })
+
   test('of a SenseCAP T1000 is read from a list: position, battery and temperature', async () => {
     const { positions } = await send(TTS, fixture('tts-sensecap-t1000'))
     expect(positions).toMatchObject([
