@@ -91,7 +91,7 @@ const AUDIT_ENTRY: JsonSchema = objectOf(
       id: { type: 'string' },
       name: { type: 'string', description: 'The e-mail or the name of the key, as it was then' },
     }),
-    action: { type: 'string', description: 'A fact in the past tense, `key.created`' },
+    action: { type: 'string', description: 'What was done, such as `key.created`' },
     subject: objectOf({
       kind: { enum: AUDIT_SUBJECTS },
       id: { type: 'string', description: 'For `devices`, the id of their account' },

@@ -62,7 +62,10 @@ const SYSTEM: JsonSchema = objectOf(
     lag: objectOf(
       {
         events: { type: 'integer' },
-        seconds: { type: 'number', description: 'The age of the oldest event not yet projected' },
+        seconds: {
+          type: 'number',
+          description: 'The age of the oldest log entry not yet projected',
+        },
       },
       {
         description:
@@ -72,17 +75,17 @@ const SYSTEM: JsonSchema = objectOf(
     ),
     deadLetters: {
       type: ['integer', 'null'],
-      description: 'Events in the log that could not be read; null while no service reports it',
+      description: 'Log entries that could not be read; null while no service reports it',
     },
     factsLagSeconds: {
       type: ['number', 'null'],
       description:
-        'The age of the oldest event from which facts are not decided yet; null while no service reports it',
+        'The age of the oldest log entry not yet judged for events; null while no service reports it',
     },
     failingDevices: {
       type: ['integer', 'null'],
       description:
-        'Devices from whose latest reports no facts could be decided; null while no service reports it',
+        'Devices whose latest reports could not be judged for events; null while no service reports it',
     },
     silenceHeldSeconds: {
       type: ['number', 'null'],
@@ -102,7 +105,7 @@ const SYSTEM: JsonSchema = objectOf(
       },
       {
         description:
-          'Accepted events that wait for the log at all ingest APIs; null where none has a spool',
+          'Accepted log entries waiting in the spools of all ingest APIs; null without a spool',
         type: ['object', 'null'],
       },
     ),

@@ -144,11 +144,11 @@ export function exportSpool(registry: Registry, depth: () => SpoolDepth): void {
     })
   }
 
-  gauge('gps_spool_events', 'Events that wait in the spool for the log', ({ events }) => events)
-  gauge('gps_spool_bytes', 'Bytes of these events', ({ bytes }) => bytes)
+  gauge('gps_spool_events', 'Log entries waiting in the spool', ({ events }) => events)
+  gauge('gps_spool_bytes', 'Bytes of log entries waiting in the spool', ({ bytes }) => bytes)
   gauge(
     'gps_spool_oldest_seconds',
-    'Age of the oldest event in the spool; 0 when it is empty',
+    'Age of the oldest log entry in the spool; 0 if it is empty',
     ({ oldestSeconds }) => oldestSeconds,
   )
 }

@@ -53,7 +53,7 @@ const FACT_PARAMETERS = {
   ...PARAMETERS,
   from: rangeParameters('`decidedAt`').from,
   type: choice(FACT_TYPES, { expected: `type must be ${FACT_TYPES.join(' or ')}` }).described(
-    'Only facts of this type',
+    'Only events of this type',
   ),
 }
 const POSITION_PARAMETERS = { ...PARAMETERS, from: rangeParameters('`receivedAt`').from }
@@ -100,7 +100,8 @@ export function feedRoutes({ feeds, ...deps }: Deps): AdminRoute[] {
     route({
       ...shared,
       path: '/feeds/facts',
-      summary: 'Facts in the order of their decision, for programs that must not miss any',
+      summary:
+        'Events of devices in the order of their decision, for programs that must not miss any',
       description: DESCRIPTION,
       query: FACT_PARAMETERS,
       answer: { data: pageOf(FACT) },

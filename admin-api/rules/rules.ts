@@ -74,7 +74,7 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
     rules.change({
       summary: 'Changes a rule',
       description:
-        '`null` takes an optional field away. A change drops what was known of the condition, without facts.',
+        '`null` removes an optional field. A change resets the condition, without events.',
       bodyExample: { forSeconds: 120 },
       async change({ accountId, id, body, requireSeen }) {
         const next = (before: DeviceRule) => {

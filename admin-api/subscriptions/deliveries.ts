@@ -157,7 +157,7 @@ export function deliveriesRoutes({
     route({
       method: 'GET',
       path: '/subscriptions/:id/deliveries',
-      summary: 'Lists the deliveries of a subscription, newest first',
+      summary: 'Lists the deliveries of a notification, newest first',
       description: 'The last 1000 requests of 7 days.',
       needs,
       query: LIST_PARAMETERS,
@@ -205,7 +205,7 @@ export const OUTCOME = {
 }
 
 const FIELDS = {
-  number: { type: 'integer', description: 'Increases with every delivery of the subscription' },
+  number: { type: 'integer', description: 'Increases with every delivery of the notification' },
   at: TIME,
   ids: { type: 'array', items: { type: 'string' }, description: 'The items in it' },
   attempt: { type: 'integer', description: '1: the first' },

@@ -48,10 +48,10 @@ export function subscriptionFields(networks: OutboundNetworks) {
     ...SELECTION_FIELDS,
     geofenceIds: optional(
       idsRule('geofenceIds', 'geofences').described(
-        'Only facts about one of these, or of a device that is in one',
+        'Only events about one of these, or of a device that is in one',
       ),
     ),
-    ruleIds: optional(idsRule('ruleIds', 'rules').described('Only facts about one of these')),
+    ruleIds: optional(idsRule('ruleIds', 'rules').described('Only events about one of these')),
     hours: optional(parsedParts(parseHours, HOURS), { shown: { ...HOURS, title: 'Hours' } }),
     zone: optional(
       text({ max: 64, expected: ZONE_EXPECTED, fits: isTimeZone }).described(
@@ -128,9 +128,9 @@ export function requireFitting({
   const given = Object.entries({ types, geofenceIds, ruleIds })
   const faults = given
     .filter(([, value]) => value !== undefined)
-    .map(([field]) => ({ field, message: `${field} is about facts, not about positions` }))
+    .map(([field]) => ({ field, message: `${field} is about events, not about positions` }))
   if (target.kind !== 'webhook') {
-    const message = `target.kind ${target.kind} takes facts; positions go to a webhook`
+    const message = `target.kind ${target.kind} takes events; positions go to a webhook`
     faults.push({ field: 'target.kind', message })
   }
   if (faults.length > 0) throw invalidParams(faults)
@@ -140,7 +140,7 @@ export function requireFitting({
 export function requireStoredSubscription(outcome: 'stored' | 'too many' | TooLarge): void {
   if (outcome === 'stored') return
   if (outcome === 'too large') throw tooLargeSubscription()
-  const message = `an account has at most ${MOST_SUBSCRIPTIONS} subscriptions: delete some first`
+  const message = `an account has at most ${MOST_SUBSCRIPTIONS} notifications: delete some first`
   throw invalidParams([{ field: 'name', message }])
 }
 

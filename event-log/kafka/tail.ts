@@ -218,7 +218,7 @@ export async function eventIdsAt(
     }
     if (wanted.size === 0) return ids
   }
-  throw new DependencyError('Kafka did not return the events that were applied last', {
+  throw new DependencyError('Kafka did not return the entries that were applied last', {
     retriable: true,
   })
 }

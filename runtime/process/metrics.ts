@@ -75,12 +75,12 @@ export function createMetrics() {
     }),
     projectorLagEvents: measured({
       name: 'gps_projector_lag_events',
-      help: 'Events in the log that are not yet in the read models',
+      help: 'Log entries not yet in the read models',
       registers,
     }),
     projectorLagSeconds: measured({
       name: 'gps_projector_lag_seconds',
-      help: 'Age of the oldest event that is not yet in the read models',
+      help: 'Age of the oldest log entry not yet in the read models',
       registers,
     }),
     deadLetters: measured({
@@ -90,12 +90,12 @@ export function createMetrics() {
     }),
     facts: counterOf('type', FACT_TYPES, {
       name: 'gps_facts_total',
-      help: 'Facts decided, by type',
+      help: 'Events decided, by type',
       registers,
     }),
     factsLag: measured({
       name: 'gps_facts_lag_seconds',
-      help: 'Age of the oldest event from which facts are not decided yet',
+      help: 'Age of the oldest log entry not yet judged for events',
       registers,
     }),
     factsFailed: new Counter({
@@ -110,18 +110,18 @@ export function createMetrics() {
     }),
     deliveries: new Counter({
       name: 'gps_deliveries_total',
-      help: 'Requests and mails of subscriptions by the kind of target: delivered, failed, or refused (the items alone)',
+      help: 'Requests and mails of notifications by the kind of target: delivered, failed, or refused (the items alone)',
       labelNames: ['kind', 'outcome'] as const,
       registers,
     }),
     deliveryBehind: measured({
       name: 'gps_delivery_behind_seconds',
-      help: 'Age of the oldest item that a subscription has yet to deliver: the worst of all',
+      help: 'Age of the oldest item that any notification has yet to deliver',
       registers,
     }),
     subscriptions: new Gauge({
       name: 'gps_subscriptions',
-      help: 'Subscriptions by state: active, failing, paused (the account is suspended) or disabled',
+      help: 'Notifications by state: active, failing, paused (the account is suspended) or disabled',
       labelNames: ['state'] as const,
       registers,
     }),

@@ -46,7 +46,7 @@ const INTERNAL = [
  */
 const NOT_YET_ASSERTED = [
   'Kafka confirms no writes',
-  'Kafka did not return the events that were applied last',
+  'Kafka did not return the entries that were applied last',
   'no partition has enough replicas in sync',
   'the past of the log cannot be read now',
 ]

@@ -35,7 +35,7 @@ export function figuresOf(system: System, now: number): readonly SystemFigure[] 
     {
       title: 'Dead letters',
       value: deadLetters === null ? 'Unknown' : numberText(deadLetters),
-      note: 'Events in the log that could not be read.',
+      note: 'Entries of the log that could not be read.',
     },
     ...(spool === null
       ? []

@@ -246,7 +246,7 @@ test('facts decided from another log are rejected', async () => {
   await eventLog.append([at(2)])
   await expect(
     project({ ...opened, judging: { ...opened.judging, store: other } }, other),
-  ).rejects.toThrow(/the facts were decided from another log: .*remove facts.sqlite/)
+  ).rejects.toThrow(/the events were decided from another log: .*remove facts.sqlite/)
 })
 
 test('changing an interval or enabling a device recomputes its deadline', async () => {
