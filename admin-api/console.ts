@@ -89,7 +89,7 @@ const CONSOLE: JsonSchema = objectOf(
     consoleUrl: {
       type: ['string', 'null'],
       description:
-        'Where browsers reach the console, with which links begin; null: CONSOLE_PUBLIC_URL is not set',
+        'The console’s address for browsers, with which links start; null: CONSOLE_PUBLIC_URL is not set',
     },
     maps: MAPS,
   },

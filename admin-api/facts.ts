@@ -181,7 +181,7 @@ const CSV = 'text/csv; charset=utf-8'
 const FACT_ROWS: JsonSchema = {
   title: 'FactRows',
   type: 'string',
-  description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it`,
+  description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that starts with =, +, -, @, a tab or a line break has an apostrophe before it`,
 }
 
 const DESCRIPTION = `

@@ -24,7 +24,7 @@ it is not needed. All calls concern the caller's own account; anything of anothe
 
 Lists return \`items\` and \`nextCursor\`; send the latter as \`cursor\`, with the same other parameters, for the
 next page. Times are written \`YYYY-MM-DDTHH:mm:ss.sssZ\` and read as ISO 8601 with \`Z\`, an offset or
-neither (then it is UTC). Parameters and fields that a call does not know are refused.`
+neither (then it is UTC). Parameters and fields that a call does not know are rejected.`
 
 /** By the first path segment; every route needs one of these. */
 const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
@@ -51,7 +51,7 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   imports: { name: 'Imports', description: 'Importing history from the console' },
   shares: { name: 'Shares', description: 'Links that show some devices for a limited time' },
   shared: { name: 'Shared', description: 'The view of people with such a link' },
-  rejections: { name: 'Rejections', description: 'Refused reports of known keys' },
+  rejections: { name: 'Rejections', description: 'Rejected reports of known keys' },
   stream: { name: 'Stream', description: 'Live events' },
   audit: { name: 'Audit', description: 'Changes and their actors' },
   system: { name: 'System', description: 'The state of the service' },

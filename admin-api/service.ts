@@ -114,7 +114,7 @@ export async function startAdminApi(
       generate: mode === 'embedded',
       ...(configured !== undefined && { configured }),
     })
-  // A database may start after this process; a full disk of its own ends the process.
+  // A database may start after this process; if its disk is full, the process ends.
   const generated = await (mode === 'embedded'
     ? ensured()
     : repeatUntilAvailable(ensured, {

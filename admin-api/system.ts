@@ -90,7 +90,7 @@ const SYSTEM: JsonSchema = objectOf(
     silenceHeldSeconds: {
       type: ['number', 'null'],
       description:
-        'For how long no device could be found to be offline, because reports could not be heard, or not for long enough yet; 0 while silences are judged, null while no service reports it',
+        'For how long no device could be found to be offline, because reports could not arrive, or not for long enough yet; 0 while silences are judged, null while no service reports it',
     },
     acceptedPerMinute: { type: 'number', description: 'Positions of the last 60 s' },
     refusedPerMinute: { type: 'number', description: 'Reports of the last 60 s' },
@@ -124,7 +124,7 @@ const SYSTEM: JsonSchema = objectOf(
       ...TIME,
       type: ['string', 'null'],
       description:
-        'When the newest complete backup by `npm run backup` began; null: none is known. Absent on Kafka and MongoDB',
+        'When the newest complete backup by `npm run backup` started; null: none is known. Absent on Kafka and MongoDB',
     },
     instances: {
       type: 'array',

@@ -76,5 +76,5 @@ function reason(error: unknown): string {
     readonly code?: unknown
     readonly name?: unknown
   }
-  return [code, name].find((text) => typeof text === 'string') ?? 'no answer'
+  return [code, name].find((text) => typeof text === 'string') ?? 'no response'
 }

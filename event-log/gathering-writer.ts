@@ -164,7 +164,7 @@ export function gatheringWriter<Item>({
       outstanding = false
       schedule()
     }
-    // Every call may have reached its deadline since the turn began.
+    // Every call may have reached its deadline since the turn started.
     if (calls.length === 0) settle()
     else callWriteBatch(calls).then(() => settle(), settle)
   }

@@ -19,7 +19,7 @@ export type AdoptionRun = {
 }
 
 export interface AdoptionStore {
-  /** Undefined: not yet begun. */
+  /** Undefined: not yet started. */
   adoption(accountId: string): Promise<Adoption | undefined>
   /** `upTo` never decreases. */
   saveAdoption(adoption: Adoption): Promise<void>

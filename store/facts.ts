@@ -12,7 +12,7 @@ import type { ErasureEntry } from './read-models.ts'
  * milliseconds since the epoch.
  */
 export interface FactStore {
-  /** The last offset judged, per partition; undefined: judging has not begun. */
+  /** The last offset judged, per partition; undefined: judging has not started. */
   factsProgress(): Promise<Offsets | undefined>
 
   /** The last event judged of each partition, to recognise the log. */
@@ -21,7 +21,7 @@ export interface FactStore {
   /** Adds states of devices without facts; existing states remain. */
   seedFacts(seeds: readonly SeededState[]): Promise<void>
 
-  /** Judging begins after these offsets, if it has not begun yet. */
+  /** Judging starts after these offsets, if it has not started yet. */
   beginFacts(progress: Offsets): Promise<void>
 
   /**

@@ -140,7 +140,7 @@ export function accountRoutes({ store, clock, turns }: AccountDependencies): Adm
       path: '/accounts/:id',
       summary: 'Suspends or reinstates an account',
       description:
-        'The keys and operators of a suspended account are refused within 5 s; its data stay. ' +
+        'The keys and operators of a suspended account are rejected within 5 s; its data stay. ' +
         'Nobody suspends their own: 409.',
       needs: 'platform',
       body: SUSPENSION,

@@ -140,7 +140,7 @@ export function operatorRoutes({ store, clock, turns }: AccountDependencies): Ad
       summary: 'Creates an operator of the account',
       description:
         'An e-mail is unique in the whole service, case ignored. Without a password one is made, and ' +
-        'shown in this answer only; the operator has to change it at the first sign-in. Only an ' +
+        'shown in this response only; the operator has to change it at the first sign-in. Only an ' +
         'operator of the platform sets `platform`.',
       needs: 'admin session',
       body: CREATION,

@@ -38,7 +38,7 @@ export const DEVICE: JsonSchema = objectOf(
     },
     firstSeenAt: TIME,
     reportCount: { type: 'integer', description: 'Stored records, each once' },
-    disabled: { type: 'boolean', description: 'Its reports are refused' },
+    disabled: { type: 'boolean', description: 'Its reports are rejected' },
     expectedIntervalSeconds: { type: 'number' },
     labels: LABELS,
     lastKeyId: {

@@ -218,7 +218,7 @@ const ERASURE = objectOf(
 )
 
 const DESCRIPTION = `
-The oldest first, in order per device. Begin with \`after=start\`, \`after=end\` or a time (\`from\`), and continue with the
+The oldest first, in order per device. Start with \`after=start\`, \`after=end\` or a time (\`from\`), and continue with the
 \`mark\` of each page, which is valid after restarts and on every instance: nothing is missed, though an item may
 come twice, with the same id. A page may be empty although more follows, as long as \`end\` is false, because a call reads at
 most 50 000 entries of the log. Imported positions are left out, and what belongs to erased devices.

@@ -29,7 +29,7 @@ import { isJsonObject } from '../../schemas/text/json-object.ts'
 /** The same limit as the ingest API's. */
 const BODY_LIMIT_BYTES = 1024 * 1024
 const MOST_REPORTS = 1_000
-/** A batch may wait for its turn there. */
+/** A batch may wait there for a slot. */
 const ANSWERS_WITHIN_MS = 25_000
 
 const REPORTS = {
@@ -84,7 +84,7 @@ export function importRoutes(deps: {
 
   function requireOpen(ctx: AdminContext, caller: OperatorCaller): OpenImport {
     const found = imports.find(pathParameter(ctx, 'id'), caller)
-    if (found === undefined) throw new ApiError('NOT_FOUND', 'this import has ended: begin another')
+    if (found === undefined) throw new ApiError('NOT_FOUND', 'this import has ended: start another')
     return found
   }
 

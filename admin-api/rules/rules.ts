@@ -30,7 +30,7 @@ import { resource, type InAccount } from '../http/resource.ts'
 import { flag, list, parsedParts, text, wholeNumber } from '../http/rule.ts'
 import { parseWhen, WHEN } from './when-rule.ts'
 
-/** Conditions of devices that become facts when they begin and end. */
+/** Conditions of devices that become facts when they start and end. */
 export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   const rules = resource({
     kind: 'rule',
@@ -129,7 +129,7 @@ const RULE_FIELDS = {
     {
       type: 'boolean',
       description:
-        'No report can pass the threshold, or `clear`: the rule is never raised, or never cleared. New rules are refused with 400',
+        'No report can pass the threshold, or `clear`: the rule is never raised, or never cleared. New rules are rejected with 400',
     },
     {
       view: ({ when }: DeviceRule) => unreachableThresholds(when).length > 0 || undefined,

@@ -56,7 +56,7 @@ const NEW_SHARE = {
       additionalProperties: jsonSchemaOf(GIVEN_NAME.schema),
       maxProperties: MOST_DEVICES,
     },
-  }).described('Names of the devices on this link, by deviceId, in place of their own'),
+  }).described('Names of the devices on this link, by deviceId, instead of those of the account'),
   expiresAt: parsedValue({
     parse(text, now) {
       const time = parseIso8601(text)

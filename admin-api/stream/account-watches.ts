@@ -54,7 +54,7 @@ export function accountWatches({
   const statuses = watch('device statuses', statusEveryMs, statusChanges)
   const watches: Partial<Record<ChosenEvent, Lingering<Look>>> = {
     'device-status': statuses,
-    rejection: watch('refused reports', rejectionsEveryMs, newRejections),
+    rejection: watch('rejected reports', rejectionsEveryMs, newRejections),
     fact: watch('facts', factsEveryMs, (input) => newFacts(input, joinFacts)),
     'fact-handling': watch('handling of facts', factsEveryMs, newHandlings),
   }

@@ -42,7 +42,7 @@ export type ReaderFrames = {
   /** Renders an entry from the ring; empty if it is not for this reader. */
   live(entry: RingEntry, reader: LogReader): string
   gap(reason: GapReason): string
-  /** Tells the client to connect again, because too many entries have arrived. */
+  /** Asks the client to reconnect, because too many entries have arrived. */
   lagging(id?: string): string
 }
 

@@ -33,7 +33,7 @@ const CLOCKS_DIFFER_BY_MS = 60_000
 const LIST_PARAMETERS = {
   ...PAGE_PARAMETERS,
   outcome: choice(['failed'], { expected: 'outcome must be failed' }).described(
-    'Only deliveries without a 2xx answer',
+    'Only deliveries without a 2xx response',
   ),
 }
 
@@ -225,7 +225,7 @@ const DELIVERY: JsonSchema = objectOf(
 
 const RENDERED = `
 Nothing of a request is stored but the ids of its items: it is rendered again when it is read, from what is still kept, with the
-names and settings of now. What has been erased since is absent, and so are the signature, tokens and headers of your own; the
+names and settings of now. What has been erased since is absent, and so are the signature, tokens and custom headers; the
 \`mark\` of every batch is \`rendered again\`.
 `.trim()
 

@@ -66,14 +66,14 @@ export function subscriptionFields(networks: OutboundNetworks) {
     ),
     maxAgeSeconds: optional(
       secondsRule('maxAgeSeconds', { min: 1, max: 30 * 86_400 }).described(
-        'Items decided longer ago are skipped: by default none, in mails and chats after an hour. What was due while the receiver failed is kept for 24 hours',
+        'Items decided longer ago are skipped: by default none, in mails and chats after an hour. Items due while the receiver failed stay deliverable for 24 hours',
       ),
     ),
     start: {
       created: startRule('start')
         .nullIsAbsence()
         .withDefault('now')
-        .described('Where it begins: `now`, `start`, a mark of the feed, or a time'),
+        .described('Where it starts: `now`, `start`, a mark of the feed, or a time'),
     },
     target: required(parsedParts(targetParser(networks), TARGET), {
       shown: SHOWN_TARGET,
@@ -98,7 +98,7 @@ export type ShownSubscription = DeviceSubscription & {
   readonly sendsSince?: number
 }
 
-/** Where reading a feed begins. */
+/** Where reading a feed starts. */
 export function startRule(field: string) {
   const expected = `${field} must be start, now, a mark of this feed or an ISO 8601 date and time`
   return text({ max: 12_000, expected })
@@ -157,7 +157,7 @@ const PROGRESS_FIELDS = {
       enum: [...SUBSCRIPTION_STATES],
       description: '`paused`: the account is suspended; only the metrics show it',
     },
-    // Calls from a suspended account are refused, so it never sees this.
+    // Calls from a suspended account are rejected, so it never sees this.
     { view: (item: DeviceSubscription) => subscriptionState(item, { suspended: false }) },
   ),
   failingSince: readOnly(TIME, {

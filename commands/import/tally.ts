@@ -83,7 +83,7 @@ export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean 
         ([id, { count: n, from, to }]) => `  ${id}: ${formatThousands(n)}, from ${from} to ${to}`,
       ),
     ...some(devices.length - MOST_DEVICES, (n) => `  and ${n} more devices`),
-    ...some(tally.repeats, (n) => `repeats among them: ${n} (same device, time and place)`),
+    ...some(tally.repeats, (n) => `repeats among them: ${n} (same device, time and position)`),
     ...some(tally.dropped, (n) => `attributes left out, too long or too many: ${n}`),
     ...some(tally.outside, (n) => `outside of --from and --to: ${n}`),
     ...[...tally.others].map(([what, n]) => `no positions, ${what}: ${formatThousands(n)}`),

@@ -14,7 +14,7 @@ export function report(outcome: RebuildOutcome): string {
       return 'Stopped. The old read models stay in use; start this again at any time.\n'
     case 'log too short':
       return (
-        `Not begun: ${outcome.reason}.\n` +
+        `Not started: ${outcome.reason}.\n` +
         'New read models would lack what only the old ones hold. If that is what you want: ' +
         'npm run rebuild -- --force\n'
       )
@@ -43,7 +43,7 @@ function compared({ comparesDevices }: Compared): string {
 
 function comparison({ from, to, before, after, comparesDevices }: Compared): string {
   return (
-    'As of the beginning of the rebuild:\n' +
+    'As of the start of the rebuild:\n' +
     `  generation ${from} (old)  ${amounts(before, comparesDevices)}\n` +
     `  generation ${to} (new)  ${amounts(after, comparesDevices)}\n` +
     (comparesDevices

@@ -160,7 +160,7 @@ const END = -1
  * A spatial index of marks on a cylinder, by number.
  *
  * @param most the maximum number of marks.
- * @param around the circumference, after which `x` begins again at 0.
+ * @param around the circumference, after which `x` starts again at 0.
  * @param cell twice the radius of most marks: wider cells only hold more marks to compare.
  */
 export function nearMarks({ most, around, cell }: { most: number; around: number; cell: number }) {

@@ -4,7 +4,7 @@ import { sentence } from './failure.ts'
 const PLACE = String.raw`(?:shape\.)?coordinates((?:\[\d+\])+)`
 
 const CROSSING = new RegExp(
-  String.raw`^the edges that begin at ${PLACE} and ${PLACE} must not meet`,
+  String.raw`^the edges that start at ${PLACE} and ${PLACE} must not meet`,
 )
 
 /** A fault of a shape in a drawer's terms: by corners, counted from 1, not by coordinates. */

@@ -9,9 +9,9 @@ import {
   shell,
 } from './guide.ts'
 
-const ANSWER = 'The answer says what is wrong: `message` names the faulty field, or the key.'
+const ANSWER = 'The response says what is wrong: `message` names the faulty field, or the key.'
 const REACH =
-  'No answer at all: the address cannot be reached from there, or a firewall is in between.'
+  'No response at all: the address cannot be reached from there, or a firewall is in between.'
 const AGAIN = 'After a time-out or a 503, send the same report again: it is stored once.'
 
 export const CURL: Guide = {
@@ -153,7 +153,7 @@ export const HOME_ASSISTANT: Guide = {
   ],
   troubles: [
     'The automation’s page has its traces: the last one shows what was sent. Without a `latitude` the tracker knows only home and away, as routers do.',
-    'Settings → System → Logs shows answers other than 2xx of `rest_command.report_position`.',
+    'Settings → System → Logs shows responses other than 2xx of `rest_command.report_position`.',
     'Home Assistant does not repeat a report that failed. The app OwnTracks on the phone does, and can report here beside Home Assistant.',
   ],
   example: submit,

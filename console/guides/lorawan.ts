@@ -116,7 +116,7 @@ const KNOWN = {
   entries: TRACKERS.map(({ name, payload }) => ({ title: name, text: JSON.stringify(payload) })),
 } as const
 const NO_FIX =
-  'A tracker indoors often sends no fix: it says so, or sends zeros or an old place. Such an uplink only shows that it is alive, with its battery.'
+  'A tracker indoors often sends no fix: it says so, or sends zeros or an old position. Such an uplink only shows that it is alive, with its battery.'
 const NO_POSITION =
   'Rejections lists uplinks without a position while their device is unknown, with the names in the decoded payload.'
 const ID = 'Each device arrives under its DevEUI: enter that as device id above.'

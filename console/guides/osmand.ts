@@ -13,7 +13,7 @@ export const TRACCAR_CLIENT: Guide = {
   }),
   steps: (setup) => [
     {
-      text: 'In Traccar Client open Settings. The key is part of the address, because the app has no other place for it.',
+      text: 'In Traccar Client open Settings. The key is part of the address, because the app cannot send it elsewhere.',
       entries: [
         { title: 'Server URL', text: serverUrl(setup) },
         { title: 'Device identifier', text: setup.deviceId },
@@ -25,7 +25,7 @@ export const TRACCAR_CLIENT: Guide = {
     { text: 'Switch Continuous tracking on, or press Send location for one position.' },
   ],
   troubles: [
-    'The app’s log (Show status) shows each answer. The app sends a point until it is accepted, so everything arrives once a wrong key is corrected.',
+    'The app’s log (Show status) shows each response. The app sends a point until it is accepted, so everything arrives once a wrong key is corrected.',
     'An older configuration link may have kept only the server: check that the Server URL still ends with the key.',
     'While it does not move it rarely sends: set Distance to 0 and Accuracy to Highest for a test.',
   ],

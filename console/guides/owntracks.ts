@@ -24,7 +24,7 @@ export const OWNTRACKS_ANDROID: Guide = {
   ],
   arrivesAs: topicOf,
   troubles: [
-    'Status in the app’s menu shows the last answer. `503` means that the key is not accepted or a limit is reached; the point stays in the queue.',
+    'Status in the app’s menu shows the last response. `503` means that the key is not accepted or a limit is reached; the point stays in the queue.',
     ENCRYPTION,
     'Monitoring mode Quiet or Manual sends nothing by itself: choose Significant or Move.',
     'Allow location “all the time”, and exempt OwnTracks from battery optimisation.',
@@ -50,7 +50,7 @@ export const OWNTRACKS_IOS: Guide = {
   ],
   arrivesAs: topicOf,
   troubles: [
-    'An address that begins with `http://` is refused by iOS itself: use HTTPS.',
+    'iOS itself rejects addresses that start with `http://`: use HTTPS.',
     ENCRYPTION,
     'The mode at the top of the map must be Significant or Move; Quiet and Manual send nothing by themselves.',
     'In iOS’s Settings allow OwnTracks location “Always”, precise location and background refresh.',

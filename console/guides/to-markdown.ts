@@ -41,7 +41,7 @@ function page(guide: Guide): string {
     MADE,
     `# ${guide.name}`,
     guide.about,
-    `In place of \`${PLACEHOLDERS.address}\`, \`${PLACEHOLDERS.key}\` and \`${PLACEHOLDERS.deviceId}\` use your address, key and device id. The console’s page “Connect a device” does.`,
+    `Replace \`${PLACEHOLDERS.address}\`, \`${PLACEHOLDERS.key}\` and \`${PLACEHOLDERS.deviceId}\` with your address, key and device id. The console’s page “Connect a device” does this for you.`,
     ...(link === undefined
       ? []
       : [

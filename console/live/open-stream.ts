@@ -15,7 +15,7 @@ export type OpenStreamOptions = {
   /** Statuses after which the stream is not retried. */
   readonly final?: readonly number[]
   /**
-   * The id of the event after which the stream resumes; without it, the stream begins with new
+   * The id of the event after which the stream resumes; without it, the stream starts with new
    * events.
    */
   readonly resumeAfter?: string | undefined

@@ -144,7 +144,7 @@ export function FilterSearch({
  * A filter in the address, found by a search: for lists too long for a choice.
  *
  * @param names several names are one filter, because the API refuses them together: an option's
- * value then begins with its name.
+ * value then starts with its name.
  */
 export function FilterPick({
   names,

@@ -75,7 +75,8 @@ type SmtpOutcome = {
 }
 
 function failureOf({ responseCode, originalCode, code }: SmtpOutcome): { failure: string } {
-  if (responseCode !== undefined) return { failure: `the mail server answered ${responseCode}` }
+  if (responseCode !== undefined)
+    return { failure: `the mail server responded with ${responseCode}` }
   const reason = requestFailure({ code: originalCode ?? code })
   return { failure: `the mail server cannot be used: ${reason}` }
 }

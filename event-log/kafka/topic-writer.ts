@@ -49,7 +49,7 @@ export type TopicWriterOptions<Item> = {
 /**
  * Writes to one topic. Each item's partition is chosen once, here, and each leading broker has its
  * own producer. So an unresponsive broker delays only its own items, and items of a partition
- * without a leader are refused immediately.
+ * without a leader are rejected immediately.
  */
 export function topicWriter<Item>({
   newClient,

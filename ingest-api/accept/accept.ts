@@ -31,7 +31,7 @@ export type Accepted<Each = Outcome> = {
   readonly keyAllowance?: Allowance | undefined
   /** Only for a single report. */
   readonly deviceAllowance?: Allowance | undefined
-  /** The reports' rejections. An app is answered only after they are written. */
+  /** The reports' rejections. An app gets its response only after they are written. */
   readonly rejections: ReadonlySet<Offered>
 }
 

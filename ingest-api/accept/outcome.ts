@@ -54,7 +54,7 @@ export type Refused = {
   readonly retryAfterSeconds?: number
 }
 
-/** The error of a request whose report was refused. */
+/** The error of a request whose report was rejected. */
 export function refusalOf({ error, message, details, retryAfterSeconds }: Refused): ApiError {
   return new ApiError(error, message, {
     ...(details !== undefined && { details }),

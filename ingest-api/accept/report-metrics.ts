@@ -68,7 +68,7 @@ export class ReportMetrics {
     if (count > 0) this.#metrics.positionsWithoutFix.inc({ app }, count)
   }
 
-  /** Counts a refused report and queues its rejection. */
+  /** Counts a rejected report and queues its rejection. */
   refused(refusal: RefusedReport, app?: string): Offered {
     this.#count(refusal.error, { reports: 1, app })
     return this.#rejections.offer(refusal)

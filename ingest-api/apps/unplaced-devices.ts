@@ -149,5 +149,5 @@ export function knownDevices({
 }
 
 function tooLate(): Error {
-  return new Error('the store did not answer in time')
+  return new Error('the store did not respond in time')
 }

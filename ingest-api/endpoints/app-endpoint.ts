@@ -51,7 +51,7 @@ export function appEndpoints({
   readonly admit: Admit
   readonly keyLimit: KeyLimit
   readonly metrics: ReportMetrics
-  /** The turns for processing large bodies. */
+  /** The slots for processing large bodies. */
   readonly turns: WorkTurns
   readonly clock: Clock
   readonly accept: Accept

@@ -209,7 +209,7 @@ function aboutEveryCall(identifiers: readonly ErrorIdentifier[]): string {
   return [
     'Answers come in an envelope: `{success: true, code, message, data}`, or',
     '`{success: false, code, message, error}` where `error` is one of the identifiers below and `code` the',
-    'HTTP status. Every answer carries `X-Request-Id`. A call that is made with GET can be made with HEAD.',
+    'HTTP status. Every response carries `X-Request-Id`. A call that is made with GET can be made with HEAD.',
     '',
     '| status | error | meaning |',
     '| --- | --- | --- |',

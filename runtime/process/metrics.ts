@@ -34,14 +34,14 @@ export function createMetrics() {
     }),
     httpDuration: new Histogram({
       name: 'gps_http_request_duration_seconds',
-      help: 'Time from a request’s headers to the end of its answer',
+      help: 'Time from a request’s headers to the end of its response',
       labelNames: ['service', 'route'] as const,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
     reports: new Counter({
       name: 'gps_reports_total',
-      help: 'Position reports by outcome: accepted, or the error identifier they were refused with',
+      help: 'Position reports by outcome: accepted, or the error identifier they were rejected with',
       labelNames: ['outcome'] as const,
       registers,
     }),
@@ -65,7 +65,7 @@ export function createMetrics() {
     }),
     rejections: counterOf('outcome', ['kept', 'counted', 'dropped'], {
       name: 'gps_rejections_total',
-      help: 'Refused reports of known keys: kept (stored individually), counted (stored as a count), or dropped',
+      help: 'Rejected reports of known keys: kept (stored individually), counted (stored as a count), or dropped',
       registers,
     }),
     projected: counterOf('outcome', PROJECTED, {
@@ -85,7 +85,7 @@ export function createMetrics() {
     }),
     deadLetters: measured({
       name: 'gps_dead_letters',
-      help: 'Log entries kept as dead letters because they could not be read',
+      help: 'Log entries stored as dead letters because they could not be read',
       registers,
     }),
     facts: counterOf('type', FACT_TYPES, {
@@ -105,7 +105,7 @@ export function createMetrics() {
     }),
     silenceHeld: measured({
       name: 'gps_silence_held',
-      help: '1 while no device is found to be offline, because reports could not be heard, or not for long enough yet; else 0',
+      help: '1 while no device is found to be offline, because reports could not arrive, or not for long enough yet; else 0',
       registers,
     }),
     deliveries: new Counter({
@@ -189,8 +189,8 @@ const PROJECTED = ['stored', 'seen', 'repeated', 'erased', 'dead_lettered', 'ski
 const STREAMED = ['position', 'device-status', 'rejection', 'device-erased', 'gap', 'lagging']
 
 /**
- * A counter whose series, one for each value of a label, all begin at 0: Prometheus sees no
- * increase in a series that begins with its first burst, and an alert no rate in a missing series.
+ * A counter whose series, one for each value of a label, all start at 0: Prometheus sees no
+ * increase in a series that starts with its first burst, and an alert no rate in a missing series.
  */
 function counterOf<Label extends string>(
   label: Label,

@@ -72,7 +72,7 @@ function warnOfClock(logger: Logger): void {
   const now = Date.now()
   if (now >= MADE_AT) return
   const says = new Date(now).toISOString()
-  const reason = `it says ${says}: set it (timedatectl set-ntp true), reports with their own time are refused until then`
+  const reason = `it says ${says}: set it (timedatectl set-ntp true), reports with their own time are rejected until then`
   logger.warn({ reason }, 'the clock of this machine is wrong')
 }
 

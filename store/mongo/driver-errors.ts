@@ -43,7 +43,7 @@ export function dependencyError(error: unknown): unknown {
   })
 }
 
-/** The server did not answer in time. */
+/** The server did not respond in time. */
 export class NoAnswerError extends DependencyError {
   constructor(message: string) {
     super(message, { retriable: true })

@@ -82,7 +82,7 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
 export type DeviceLives = Pick<Erasures, 'livesOf'> & {
   /** The current life of a device that has been erased. */
   of(device: DeviceName): string | undefined
-  /** Removes the settings of an erased device; changes that belong to its previous life are refused. */
+  /** Removes the settings of an erased device; changes that belong to its previous life are rejected. */
   begin(erasure: DeviceErased): void
   /** Forgets the lives of devices erased before a time, if nothing is set for them. */
   remove(erasedBefore: number): void

@@ -15,7 +15,7 @@ import { WRITTEN_AFTER_ENTRIES, type FactStates, type StateChange } from './fact
 
 /** A transaction writes this much of states and facts, as JSON, or those of one judging. */
 const WRITTEN_AT_ONCE_BYTES = 2 ** 16
-/** Maximum time that other work waits for its turn. */
+/** Maximum time that other work waits. */
 const LONGEST_TURN_MS = 10
 /** Devices between two checks of the clock. */
 const ASKED_EVERY = 8
@@ -94,7 +94,7 @@ export function judgeInTransactions(
     let bytes = 0
     let turnEnds = performance.now() + LONGEST_TURN_MS
 
-    /** The rest is judged in a later turn: in between another call may judge, erase or write. */
+    /** The rest is judged in a later event-loop turn: in between another call may judge, erase or write. */
     async function yieldTurn(): Promise<void> {
       if (decided.length > 0) writeEach(decided, outcome)
       decided = []
@@ -201,7 +201,7 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
       judged().set(read.partition, rowAfter(read))
     },
 
-    /** In a transaction: writes where judging begins. */
+    /** In a transaction: writes where judging starts. */
     begin(partition: number, offset: number): void {
       write.run(partition, offset, null, null)
     },

@@ -65,7 +65,7 @@ for (const kind of ['geofences', 'rules', 'subscriptions'] as const) {
     expect(audit.body.data?.items).toHaveLength(1)
   })
 
-  test(`a revision alone does not change ${kind}, and an unknown revision is refused`, async () => {
+  test(`a revision alone does not change ${kind}, and an unknown revision is rejected`, async () => {
     const change = await make()
     expect((await change({ revision: 1 })).status).toBe(400)
     expect((await change({ name: 'x', revision: 0 })).body.message).toBe(

@@ -166,7 +166,7 @@ test.each<[string, object, string, RegExp | string]>([
     'types is about events, not about positions',
   ],
   ['the mark of nothing', { start: 'somewhere' }, 'start', /mark/],
-])('%s is refused', async (_what, fields, field, message) => {
+])('%s is rejected', async (_what, fields, field, message) => {
   const { status, body } = await create(fields)
   expect(status).toBe(400)
   expect(body.details?.map((one) => one.field)).toEqual([field])
@@ -411,7 +411,7 @@ describe('without the required variables', () => {
     { subscriptions: { secrets: undefined, hasMail: false } },
   )
 
-  test('a subscription is refused with the variable to set: no key is a 503, no mail server a 400', async () => {
+  test('a subscription is rejected with the variable to set: no key is a 503, no mail server a 400', async () => {
     const post = (target: object) =>
       without.api('POST', '/subscriptions', {
         headers: own,

@@ -125,7 +125,7 @@ export function generationsContract({ alone }: StoreSuite): void {
     await next.end()
   })
 
-  alone('a second rebuild is refused while one is running', async ({ store }) => {
+  alone('a second rebuild is rejected while one is running', async ({ store }) => {
     const rebuild = await begin(store)
     expect(await store.beginRebuild()).toBeUndefined()
     await rebuild.switchOver()

@@ -191,7 +191,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
     },
   )
 
-  /** A device with one record, and an erasure of it that has not been answered yet. */
+  /** A device with one record, and an erasure of it that has not been confirmed yet. */
   async function reportedDevice(): Promise<{
     accountId: string
     recordId: string

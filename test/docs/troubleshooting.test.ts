@@ -23,7 +23,7 @@ const NOT_FOR_USERS = [
   'the operator has been removed',
 ]
 
-/** Whether a text begins with a message, in which `…` matches anything. */
+/** Whether a text starts with a message, in which `…` matches anything. */
 function isOf(message: string, text: string): boolean {
   const fixed = message.split('…').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   return new RegExp(`^${fixed.join('.*')}`, 's').test(text)

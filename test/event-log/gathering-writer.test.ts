@@ -284,7 +284,7 @@ describe('gathering writer', () => {
     expect(answered).toEqual(['a', 'many', 'closed', 'closed'])
   })
 
-  test('closing an idle writer resolves immediately, and later calls are refused', async () => {
+  test('closing an idle writer resolves immediately, and later calls are rejected', async () => {
     const { writer, batches } = recordingWriter()
     await writer.write(['a'], 1)
     let isClosed = false

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => ingest.close())
 
-test('an API key anywhere in a request is repeated neither in the answer nor in the log', async () => {
+test('an API key anywhere in a request is repeated neither in the response nor in the log', async () => {
   const { secret: key } = await ingest.createKey({
     scopes: ['positions:write', 'positions:import'],
   })
@@ -36,7 +36,7 @@ test('an API key anywhere in a request is repeated neither in the answer nor in 
       })),
     )
     const requests = [...requestsWith(text, ingestDocument()), ...ours]
-    // Together, because an answer to an app waits for its rejection.
+    // Together, because a response to an app waits for its rejection.
     const answers = requests.map(async ({ method, path, body }) => {
       const response = await fetch(ingest.url + path, {
         method,

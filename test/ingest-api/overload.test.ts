@@ -77,9 +77,9 @@ function beginBody(bytes: number, length: number, path = '/gps/submit', header =
 }
 
 describe('requests beyond capacity', () => {
-  test('a fully loaded server refuses further requests immediately, and accepts them when pending ones are answered', async () => {
+  test('a fully loaded server refuses further requests immediately, and accepts them when pending ones get their responses', async () => {
     const waiting = await fill()
-    // The log has not answered yet.
+    // The log has not responded yet.
     const refused = await ingest.submit(minimal, { key })
     expectRefused(refused, 503, 'SERVICE_UNAVAILABLE')
     expect(refused.headers.get('retry-after')).toMatch(/^[123]$/)

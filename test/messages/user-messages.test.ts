@@ -5,7 +5,7 @@ import { filesIn, readSource, userMessages, type UserMessage } from './user-mess
 const WORDS = 4
 
 /**
- * The beginnings of messages that appear only in logs, after programming errors or in brief states,
+ * The starts of messages that appear only in logs, after programming errors or in brief states,
  * or whose parts the tests assert separately.
  */
 const INTERNAL = [
@@ -31,7 +31,7 @@ const INTERNAL = [
   'the other thread is busy',
   'the schema registry: …',
   'the text is no mark of this feed',
-  'the store did not answer in time',
+  'the store did not respond in time',
   'there is no tag for the path …',
   'this program only reads compressed batches',
   'two different schemas have the title …',

@@ -127,10 +127,10 @@ those records over time. Stops that follow one another within \`stopMetres\` are
 belong to them. Between two stops further apart than their records may be off there is a trip, however short: only where the path is
 unknown is there nothing between two items. Very many records at one place, 90 000, are a stop even in a shorter time.
 
-A trip or stop that begins before \`from\` or ends after \`to\` is returned whole, up to 31 days before and after, and has
+A trip or stop that starts before \`from\` or ends after \`to\` is returned whole, up to 31 days before and after, and has
 \`open\`: successive ranges return the same items as one range, and an item that crosses a boundary appears on
 both sides. A trip's distance, moving time and top speed are those of a track from its
-\`from\` to its \`to\`. The \`totals\` count the metres and seconds that lie in the range, and the trips and stops that begin in
+\`from\` to its \`to\`. The \`totals\` count the metres and seconds that lie in the range, and the trips and stops that start in
 it: those of successive ranges add up.
 `.trim()
 
@@ -232,7 +232,7 @@ const TRIPS: JsonSchema = objectOf(
       {
         title: 'TripTotals',
         description:
-          'On the first page: metres and seconds that lie in the range, so those of days add up; the trips and stops that begin in it',
+          'On the first page: metres and seconds that lie in the range, so those of days add up; the trips and stops that start in it',
       },
     ),
   },

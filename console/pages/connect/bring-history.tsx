@@ -46,7 +46,7 @@ export function ImportFiles({ deviceId: suggested }: { deviceId: string }) {
     work({ files, deviceId, signal, onProgress }).then(
       (next) => signal.aborted || setState(next),
       (thrown: unknown) => {
-        // Another run has begun.
+        // Another run has started.
         if (running.current !== working) return
         setState(before)
         if (!signal.aborted) setFailure(toFailure(thrown))

@@ -113,7 +113,7 @@ async function inWords<Saved>(saving: Promise<Saved>): Promise<Saved> {
   }
 }
 
-const WRONG_PLACES = 'Enter each place as latitude, longitude, such as 48.2, 16.4.'
+const WRONG_PLACES = 'Enter each point as latitude, longitude, such as 48.2, 16.4.'
 
 function readShape(sketch: Sketch | undefined, values: Values) {
   if (parseCorners(values['shape'] ?? '') === undefined) throw faultAt('shape', WRONG_PLACES)

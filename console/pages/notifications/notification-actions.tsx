@@ -113,15 +113,15 @@ function Rewind({ of: { id, name }, ...props }: Props) {
       done="Notification rewound."
     >
       <p>
-        <Isolated class="strong">{name}</Isolated> sends everything after that place, also what it
-        has sent before.
+        <Isolated class="strong">{name}</Isolated> sends everything after that point, including what
+        it has sent before.
       </p>
       <SelectField
         name="place"
-        label="Go on from"
+        label="Continue from"
         options={[
           ['time', 'A time'],
-          ['start', 'The beginning'],
+          ['start', 'The start'],
           ['now', 'Now: skip what waits'],
         ]}
         value={place}

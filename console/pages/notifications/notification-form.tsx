@@ -92,7 +92,7 @@ export function NotificationForm({
     const names: DefinitionNames = new Map([...rules, ...geofences])
     const usual = whatText({ source, ...withoutNull(fields) }, names).slice(0, LONGEST_NAME)
     const body = { name: values['name']?.trim() || usual, ...fields }
-    if (kind === '' && before === undefined) throw faultAt('target.kind', 'Choose whom to tell.')
+    if (kind === '' && before === undefined) throw faultAt('target.kind', 'Choose a receiver.')
     try {
       if (save === undefined) {
         setMade(await api.post('/subscriptions', { body: { source, ...body } as never }))

@@ -40,7 +40,7 @@ const FIELDS: Readonly<Record<ReceiverKind, readonly TargetField[]>> = {
     {
       name: 'token',
       label: 'Token of the bot',
-      hint: 'Write /newbot to @BotFather: it answers with the token.',
+      hint: 'Write /newbot to @BotFather: it responds with the token.',
     },
     {
       name: 'chatId',
@@ -111,7 +111,7 @@ export function TryReceiver({ id, onSent }: { id: string; onSent?: () => void })
   )
 }
 
-/** A receiver's response in words, and the beginning of its text. */
+/** A receiver's response in words, and the start of its text. */
 export function ReceiverAnswer({ of: outcome }: { of: TestOutcome }) {
   const { status = 0, answer } = outcome
   return (

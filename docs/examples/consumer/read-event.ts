@@ -67,7 +67,7 @@ const DEVICE_ERASED = 'DeviceErased.v1'
 /** In the topic gps.device-events: `device.offline.v1`. */
 const FACT = /^(device|geofence|rule|alarm)\.[a-z]+\.v1$/
 
-/** Confluent wire format: a zero byte, which never begins JSON, then the schema id in four bytes. */
+/** Confluent wire format: a zero byte, which never starts JSON, then the schema id in four bytes. */
 const WIRE_HEADER_BYTES = 5
 const NOT_FOUND = 404
 

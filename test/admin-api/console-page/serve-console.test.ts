@@ -268,7 +268,7 @@ describe('maps', () => {
     await eventually(() => timesOpen('large.pmtiles') === 0)
   })
 
-  test('after a map is replaced, readers that began before get the old file, later ones the new file', async () => {
+  test('after a map is replaced, readers that started before get the old file, later ones the new file', async () => {
     const before = await request(`${server.url}/map/large.pmtiles`)
     rmSync(join(folder, 'large.pmtiles'))
     writeFileSync(join(folder, 'large.pmtiles'), 'another one')

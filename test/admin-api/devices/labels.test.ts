@@ -78,7 +78,7 @@ test.each([
   ['half a character', ['\ud800']],
   ['an API key', [newApiKey()]],
   ['a number', [7]],
-  ['a text in place of a list', 'red'],
+  ['a text instead of a list', 'red'],
 ])('labels of a device refuse %s with one error that names the field', async (_, labels) => {
   const [tug] = await fleet()
   const answer = await change(tug, { labels })

@@ -154,7 +154,7 @@ test('a file counts as a call until the client has read it or disconnected', asy
     answered = true
   })
   const other = await harness.createKey()
-  // Later calls of others are answered meanwhile. Few, because a file that is not taken for 20 s ends.
+  // Later calls of others get their responses meanwhile. Few, because a file that is not taken for 20 s ends.
   for (let time = 0; time < 3; time += 1) {
     await harness.api('GET', '/system', { headers: bearer(other.secret) })
   }

@@ -38,7 +38,7 @@ const send = (id: string, headers: Record<string, string>, reports: unknown) =>
 
 const keyOf = (keyId: string) => harness.store.findKey({ accountId: 'acc-1', keyId })
 
-test('positions that the console sends are imported, and the answer of the ingest API is passed on', async () => {
+test('positions that the console sends are imported, and the response of the ingest API is passed on', async () => {
   const ingest = await startBoth()
   const headers = await harness.createSession()
   const begun = await harness.api('POST', '/imports', { headers })
@@ -66,7 +66,7 @@ function at(minute: number) {
   return { deviceId: 'phone', timestamp: T0 - minute * 60_000 }
 }
 
-test('ending an import revokes its key, and later requests are refused', async () => {
+test('ending an import revokes its key, and later requests are rejected', async () => {
   await startBoth()
   const headers = await harness.createSession()
   const id = await begin(headers)
@@ -74,7 +74,7 @@ test('ending an import revokes its key, and later requests are refused', async (
   expect((await keyOf(id))?.revokedAt).toBe(harness.clock.now())
   expect(await send(id, headers, [report(1)])).toMatchObject({
     status: 404,
-    body: { message: 'this import has ended: begin another' },
+    body: { message: 'this import has ended: start another' },
   })
   const audit = JSON.stringify(await harness.store.pageAudit({ accountId: 'acc-1', limit: 9 }))
   for (const action of ['import.begun', 'import.ended']) expect(audit).toContain(action)
@@ -108,7 +108,7 @@ test.each([
   })
 })
 
-test('an ingest API that does not answer is a 503, and the import can be continued', async () => {
+test('an ingest API that does not respond is a 503, and the import can be continued', async () => {
   harness = await startAdmin({
     ingest: { forSenders: () => undefined, internal: 'http://127.0.0.1:1' },
   })

@@ -68,7 +68,7 @@ test.each([
 })
 
 test.each([-1, 30 * 24 * 3600 + 1])(
-  'rotating a key is refused for a grace time of %j',
+  'rotating a key is rejected for a grace time of %j',
   async (graceSeconds) => {
     const { id, secret } = await harness.createKey()
     const answer = await rotate(id, { graceSeconds })

@@ -146,7 +146,7 @@ describe('addresses that have failed too often', () => {
     await Promise.all(refused)
   })
 
-  test('an address that has failed too often is refused after the same time, whether the operator exists or not', async () => {
+  test('an address that has failed too often is rejected after the same time, whether the operator exists or not', async () => {
     const throttle = await failed(false)
     for (const isKnown of [false, true]) {
       const began = performance.now()

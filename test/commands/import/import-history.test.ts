@@ -191,7 +191,7 @@ describe('imports', () => {
     expect(text.replaceAll(`${directory}/`, ''))
       .toBe(`accepted: 2 (the service has them now, whether new or known before)
   van: 2, from 2024-01-01T00:00:00.000Z to 2024-01-01T00:00:00.000Z
-repeats among them: 1 (same device, time and place)
+repeats among them: 1 (same device, time and position)
 skipped, unreadable entries: 1
   a.ndjson, line 4: the line must be a JSON object
 skipped, FORBIDDEN: 1

@@ -150,7 +150,7 @@ describeConsole('the geofences page', () => {
     await form(page).getByText('Draw at least three corners, or enter them.').waitFor()
     await form(page).getByLabel('Corners').fill('48.1, 16.3\n48.1, 16.5\nnorth')
     await save(page)
-    await form(page).getByText('Enter each place as latitude, longitude').waitFor()
+    await form(page).getByText('Enter each point as latitude, longitude').waitFor()
     await form(page).getByLabel('Corners').fill('48.1, 16.3\n48.1, 16.5\n48.3, 16.5')
     await save(page)
     await card(page).getByText('3 corners').waitFor()

@@ -16,7 +16,7 @@ type Stored = {
   readonly target: object
 }
 
-/** Answers with the status that the path begins with: `/500/x`. */
+/** Responds with the status that the path starts with: `/500/x`. */
 async function startReceiver() {
   const received: Received[] = []
   const server: Server = createServer((request, response) => {
@@ -88,7 +88,7 @@ describeConsole('the notifications page', () => {
     await form(page).getByLabel('When').selectOption('One of these events happens …')
     await form(page).getByLabel('Device came online').check()
     await save(page)
-    await form(page).getByText('Choose whom to tell.').waitFor()
+    await form(page).getByText('Choose a receiver.').waitFor()
     await form(page).getByLabel('Tell').selectOption('A program, by webhook')
     await form(page).getByLabel('Device came online').uncheck()
     await save(page)
@@ -105,10 +105,10 @@ describeConsole('the notifications page', () => {
     const secret = await made.getByRole('textbox', { name: 'signing secret' }).inputValue()
     expect(secret).toMatch(/^whsec_/)
     await made.getByRole('button', { name: 'Send a test' }).click()
-    await made.getByText(/^Answered 200 in \d+ ms$/).waitFor()
+    await made.getByText(/^Response 200 in \d+ ms$/).waitFor()
     await made.getByText('thank you').waitFor()
     expect(JSON.parse(requests('200/made')[0]?.body ?? '')).toMatchObject({ type: 'test' })
-    await made.getByRole('button', { name: 'I have it' }).click()
+    await made.getByRole('button', { name: 'I’ve saved it' }).click()
     await row(page, 'Device came online').getByText(`Webhook at ${receiver.host}`).waitFor()
     expect(await page.content()).not.toMatch(/whsec_|200\/made/)
     const deviceId = await happen()
@@ -120,7 +120,7 @@ describeConsole('the notifications page', () => {
     const another = await renewed.getByRole('textbox', { name: 'signing secret' }).inputValue()
     expect(another).toMatch(/^whsec_/)
     expect(another).not.toBe(secret)
-    await renewed.getByRole('button', { name: 'I have it' }).click()
+    await renewed.getByRole('button', { name: 'I’ve saved it' }).click()
     expect(await page.content()).not.toContain('whsec_')
     // The kind used last is preselected for the next one.
     await page.goto(`${suite.url}/notifications?rule=${ruleId}`)
@@ -151,7 +151,7 @@ describeConsole('the notifications page', () => {
     await save(page)
     const made = page.getByRole('dialog', { name: 'Notification created' })
     await made.getByRole('button', { name: 'Send a test' }).click()
-    await made.getByText('Answered 200').waitFor()
+    await made.getByText('Response 200').waitFor()
     await made.getByRole('button', { name: 'Close' }).click()
     await row(page, 'Rule Fast raised').getByText('Mon to Wed 18:00–24:00').waitFor()
     const hours = { days: [1, 2, 3], from: '18:00', to: '24:00', zone: 'Europe/Berlin' }
@@ -214,7 +214,7 @@ describeConsole('the notifications page', () => {
     await form(page).getByLabel('Items in a request').fill('100')
     await form(page).getByLabel('Headers').fill('Authorization: Bearer of-the-archive')
     await save(page)
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'I’ve saved it' }).click()
     await row(page, 'Every position').getByText('at least 1 hour apart').waitFor()
     const made = await stored('Every position')
     expect(made).toMatchObject({ source: 'positions', everySeconds: 3_600, target: { batch: 100 } })
@@ -263,7 +263,7 @@ describeConsole('the notifications page', () => {
     await failed.first().getByText('Rendered again now').waitFor()
     await failed.first().getByText('"type": "device.online"').waitFor()
     const below = async (text: string) => (await failed.first().getByText(text).boundingBox())?.y
-    expect(await below('Answered 500')).toBeLessThan((await below('What was sent')) ?? 0)
+    expect(await below('Response 500')).toBeLessThan((await below('What was sent')) ?? 0)
     expect(await page.content()).not.toContain('500/erp')
     await page.getByText(/^Tries again in /).waitFor()
     const before = requests('500/erp').length
@@ -279,7 +279,7 @@ describeConsole('the notifications page', () => {
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page
       .getByRole('status')
-      .getByText(/^Answered 500/)
+      .getByText(/^Response 500/)
       .waitFor()
     await row(page, 'Test').first().waitFor()
     await chooseAction(page, 'Edit', 'Old ERP')
@@ -359,7 +359,7 @@ describeConsole('the notifications page', () => {
     await page.getByLabel('Time', { exact: true }).fill('2999-01-01T00:00')
     await page.getByRole('dialog').getByRole('button', { name: 'Rewind' }).click()
     await page.getByText('Enter a time that has passed.').waitFor()
-    await page.getByLabel('Go on from').selectOption('The beginning')
+    await page.getByLabel('Continue from').selectOption('The start')
     await page.getByRole('dialog').getByRole('button', { name: 'Rewind' }).click()
     await eventually(() => requests('200/again').filter(toldOf(deviceId)).length === 3)
     await page.goto(`${suite.url}/notifications/${many.id}`)

@@ -161,7 +161,7 @@ describe('the reasons for a silence', () => {
     ])
   })
 
-  test('never advise waiting if reports are refused', () => {
+  test('never advise waiting if reports are rejected', () => {
     const positions = received([10, 40, 70, 100, 130], { late: 60 })
     const device = { ...SEEN, lastSeenMs: ms(10) }
     const kinds = (facts: Partial<SilenceFacts>) =>

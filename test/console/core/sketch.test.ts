@@ -133,7 +133,7 @@ test.each([
   ['48.2', undefined],
   ['91, 16', undefined],
   ['48.2, 16.4, 3', undefined],
-])('the text %j is these places', (text, places) => {
+])('the text %j is these points', (text, places) => {
   expect(parseCorners(text)).toEqual(places)
 })
 

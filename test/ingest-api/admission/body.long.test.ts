@@ -152,7 +152,7 @@ test.each(['zstd', 'compress', 'gzip, br', 'gzip, identity', 'identity, identity
   },
 )
 
-test('a body is refused by its declared length alone', async () => {
+test('a body is rejected by its declared length alone', async () => {
   const answer = await send(Buffer.alloc(20 * 1024), 'gzip')
   expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
 })

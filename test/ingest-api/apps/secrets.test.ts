@@ -79,7 +79,7 @@ test('an attribute that contains a key, however hidden, is left out of an app’
   expect(event?.attributes).toEqual({ fine: 'yes' })
 })
 
-test('a device id that contains a key is refused in positions and heartbeats, and not stored', async () => {
+test('a device id that contains a key is rejected in positions and heartbeats, and not stored', async () => {
   const { id, secret } = await ingest.createKey()
   const point = { lat: 1, lon: 2, tst: now() }
   // The user has put the key into each empty field.

@@ -96,7 +96,7 @@ test.each([
     ['2026-10-03T14:30', '2026-10-03T15:30', '2026-10-03T16:00'],
   ],
 ] as [string, string, string, string, string[]][])(
-  'the hours of a time zone begin as on local clocks: %s',
+  'the hours of a time zone start as on local clocks: %s',
   (_, timeZone, from, to, expected) => {
     expect(steps('hour', timeZone, from, to)).toEqual(expected)
   },

@@ -134,7 +134,7 @@ test('after a failed transaction no state is lost, and the batch can be tried ag
   expect(await store.factsProgress()).toEqual({ 0: 3 })
 })
 
-test('a report is judged while many due devices are judged, and both decide about the same device in turn', async () => {
+test('a report is judged while many due devices are judged, and both decide alternately about the same device', async () => {
   const store = await begun()
   const ended: string[] = []
   const many = Array.from({ length: 300 }, (_, n) => ({ accountId, deviceId: `due-${n}` }))

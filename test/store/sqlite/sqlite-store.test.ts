@@ -54,7 +54,7 @@ test.each(['accounts', 'rejections', 'read-models-1'])(
   },
 )
 
-test('read models with other tables are refused, and rebuilt once their file is removed', async () => {
+test('read models with other tables are rejected, and rebuilt once their file is removed', async () => {
   await openSqliteStore({ directory: directory() }).close()
   const file = join(directory(), 'read-models-1.sqlite')
   const raw = new DatabaseSync(file)
@@ -93,7 +93,7 @@ test('the old read models are read until the new ones have caught up', async () 
   jest.useRealTimers()
 })
 
-test('after a rebuild that failed at its beginning or end, others can start', async () => {
+test('after a rebuild that failed at its start or end, others can start', async () => {
   const store = openSqliteStore({ directory: directory() })
   const raw = new DatabaseSync(join(directory(), 'accounts.sqlite'))
   const failing = async (work: () => Promise<unknown>) => {

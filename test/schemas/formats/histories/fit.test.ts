@@ -67,7 +67,7 @@ test('a record without coordinates is skipped, and points of a course are planne
   const unknown = FIELDS.map((one) => (one[0] === 0 ? ([0, 'sint32', 0x7fffffff] as const) : one))
   expect(
     await reports(fitFile([fitMessage(RECORD, indoors), fitMessage(RECORD, unknown)])),
-  ).toEqual(['records without a place', 'records without a place'])
+  ).toEqual(['records without a position', 'records without a position'])
   const course = [fitMessage(FILE_ID, [[0, 'enum', 6]]), fitMessage(RECORD, FIELDS)]
   expect(await reports(fitFile(course))).toEqual(['points of courses'])
 })
