@@ -24,8 +24,8 @@ const AUDIT_PARAMETERS = {
 }
 
 const DESCRIPTION = `
-A page may hold fewer entries than \`limit\`, even none, although others follow: \`nextCursor\` says so. A change of
-many devices in one call is one entry; \`subjectId\` finds it by each of them.
+A page may hold fewer entries than \`limit\`, even none, although more follow: \`nextCursor\` says so. A change of
+many devices in one call is one entry; \`subjectId\` finds it by any of them.
 `.trim()
 
 /** The audit of an account: every action with its actor. */

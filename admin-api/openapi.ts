@@ -18,9 +18,9 @@ import { operationIdOf } from './operation-id.ts'
 const DESCRIPTION = `For operators and their programs, to read and change devices, positions, API keys.
 
 Sign in with \`POST /api/v1/session\`, which sets a cookie, or send an API key as
-\`Authorization: Bearer gps_…\`. A changing call that is made with the cookie also needs the header
+\`Authorization: Bearer gps_…\`. With the cookie, a call that changes something also needs the header
 \`X-Requested-With: console\`, because browsers send cookies with requests that other sites cause; with a key
-it is not needed. All calls concern the caller's own account; anything of another account is a 404.
+it does not. All calls concern the caller's account; anything of another account is a 404.
 
 Lists return \`items\` and \`nextCursor\`; send the latter as \`cursor\`, with the same other parameters, for the
 next page. Times are written \`YYYY-MM-DDTHH:mm:ss.sssZ\` and read as ISO 8601 with \`Z\`, an offset or
@@ -103,7 +103,7 @@ export function adminDocument(
         in: 'cookie',
         name: 'gps_session',
         description:
-          'Set by `POST /api/v1/session`; 30 minutes without a request end it, 12 hours end it anyhow',
+          'Set by `POST /api/v1/session`; expires after 30 minutes without a request, at the latest after 12 hours',
       },
     },
     webhooks: WEBHOOKS,
@@ -217,7 +217,7 @@ function needed(route: AdminRoute): string {
     case 'nobody':
       return 'Open to everybody.'
     case 'share':
-      return 'For whoever has the token of a share.'
+      return 'For anyone who has the token of a share.'
     case 'session':
       return 'For operators who have signed in, not for API keys.'
     case 'dispatcher session':

@@ -99,8 +99,8 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
 }
 
 const DESCRIPTION = `
-Reports sent with a key of the account, kept for 7 days, at most the latest 10 000. Beyond 20 refusals of
-a key in one second only their number is kept: one entry without device and body, with the number in
+Reports sent with a key of the account, stored for 7 days, at most the latest 10 000. Beyond 20 rejections of
+a key in one second only their number is stored: one entry without device and body, with the number in
 \`count\`.
 `.trim()
 

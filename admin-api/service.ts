@@ -69,7 +69,7 @@ export async function startAdminApi(
     mayRead()
     // Without the log everything can still be read; calls that need it respond with 503.
     await store.ready()
-    if (!canSignIn) throw new Error('the first operator is not made yet')
+    if (!canSignIn) throw new Error('the first operator does not exist yet')
   }
   const server = await serveHttp({
     app: createAdminApp({

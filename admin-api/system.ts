@@ -47,7 +47,7 @@ export function systemRoutes({
       path: '/system',
       summary: 'The state of the service',
       description:
-        'Made of what each running service writes down every 10 s; one that has not for 30 s is left out.',
+        'Compiled from what each running service records every 10 s; a service silent for 30 s is omitted.',
       needs: 'viewer',
       answer: { data: SYSTEM },
       handle: show,
@@ -90,7 +90,7 @@ const SYSTEM: JsonSchema = objectOf(
     silenceHeldSeconds: {
       type: ['number', 'null'],
       description:
-        'For how long no device could be found to be offline, because reports could not arrive, or not for long enough yet; 0 while silences are judged, null while no service reports it',
+        'For how long no device could go offline, because reports could not arrive, or not for long enough yet; 0 while silences are judged, null while no service reports it',
     },
     acceptedPerMinute: { type: 'number', description: 'Positions of the last 60 s' },
     refusedPerMinute: { type: 'number', description: 'Reports of the last 60 s' },

@@ -174,7 +174,7 @@ const IMPORT: Operation = {
   path: '/api/v1/gps/import',
   operationId: 'importHistory',
   summary: `Imports up to ${MOST_REPORTS} positions that were recorded earlier and elsewhere`,
-  description: `Body, sizes and answer are those of a batch. The API key needs the scope \`positions:import\`, and every
+  description: `Body, limits and response are those of a batch. The API key needs the scope \`positions:import\`, and every
 report a \`timestamp\`. The positions are stored like any others and marked \`imported\`; live views do not show
 them arriving. The \`recordId\` is derived from device, timestamp, latitude, longitude and an attribute \`alarm\` alone: the
 same history in another format, or positions that an app has already sent, are repeats and change nothing; the response does

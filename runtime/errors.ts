@@ -106,7 +106,7 @@ export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof DependencyError && thrown.retriable) {
     return unavailable('the service cannot do this right now, please send it again', thrown)
   }
-  return new ApiError('SERVER_ERROR', 'something went wrong on our side', { cause: thrown })
+  return new ApiError('SERVER_ERROR', 'something went wrong in the service', { cause: thrown })
 }
 
 /** 503: the same request may succeed after `Retry-After`. */

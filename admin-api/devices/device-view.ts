@@ -34,7 +34,7 @@ export const DEVICE: JsonSchema = objectOf(
     lastSeenAt: {
       ...TIME,
       description:
-        'The newest receipt of its records, their repeats and heartbeats; imported ones count by their own time',
+        'The newest receipt of its records, their repeats and heartbeats; imported ones count by their timestamp',
     },
     firstSeenAt: TIME,
     reportCount: { type: 'integer', description: 'Stored records, each once' },

@@ -163,7 +163,7 @@ function answering<
         leave()
       }
       if (!(await mayStillRead(ctx, caller))) {
-        throw new ApiError('UNAUTHORIZED', 'the access has ended meanwhile')
+        throw new ApiError('UNAUTHORIZED', 'the access has ended')
       }
     }
     succeed(ctx, pageView(page))
@@ -218,8 +218,8 @@ const ERASURE = objectOf(
 )
 
 const DESCRIPTION = `
-The oldest first, in order per device. Start with \`after=start\`, \`after=end\` or a time (\`from\`), and continue with the
+Oldest first, in order per device. Start with \`after=start\`, \`after=end\` or a time (\`from\`), and continue with the
 \`mark\` of each page, which is valid after restarts and on every instance: nothing is missed, though an item may
-come twice, with the same id. A page may be empty although more follows, as long as \`end\` is false, because a call reads at
-most 50 000 entries of the log. Imported positions are left out, and what belongs to erased devices.
+come twice, with the same id. While \`end\` is false, a page may be empty although more follows, because a call reads at
+most 50 000 log entries. Imported positions are omitted, as are items of erased devices.
 `.trim()

@@ -23,7 +23,7 @@ export const BODY_LIMIT_BYTES = 1024 * 1024
 const NAMED_AT_ONCE = 1_000
 
 const LIST_PARAMETERS = {
-  limit: LIMIT_PARAMETER.described('1 to 1000, 100 where it is not given; with json only'),
+  limit: LIMIT_PARAMETER.described('1 to 1000, by default 100; with json only'),
   cursor: PAGE_PARAMETERS.cursor,
   format: choice(['json', 'geojson'], { expected: 'format must be json or geojson' })
     .withDefault('json')

@@ -42,7 +42,7 @@ const POSITION_PROPERTIES: JsonSchema = {
     // Neither `const` nor `enum`: generators write faulty Python for an optional one.
     type: 'boolean',
     description:
-      'Always true: it was recorded earlier, elsewhere, and brought in as history. Absent from others',
+      'Always true: recorded earlier elsewhere, and imported as history. Absent from others',
   },
 }
 const POSITION_REQUIRED = ['recordId', 'latitude', 'longitude', 'timestamp', 'receivedAt']

@@ -98,8 +98,8 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
 const DESCRIPTION = `
 A rule is **raised** for a device once its condition has held for \`forSeconds\`, and **cleared** by the first input for which
 it no longer holds. \`stopped\` finds stops as trips do, and those of trackers that sleep or repeat their last position; a
-device that has stopped has the speed 0 if it reports none. \`silent\` needs \`forSeconds\` of 10 at least. Devices are judged by
-it within 5 s.
+device that has stopped has the speed 0 if it reports none. \`silent\` needs a \`forSeconds\` of at least 10. Changes apply
+within 5 s.
 `.trim()
 
 const MOST_GEOFENCES = 100

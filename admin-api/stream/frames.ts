@@ -121,12 +121,12 @@ export function readerFrames({
 const GAPS = {
   expired: JSON.stringify({
     reason:
-      'events after the Last-Event-ID are no longer in the log, or it is another log: what there is follows',
+      'log entries after the Last-Event-ID are gone, or the log is another one: the available ones follow',
   }),
-  unreadable: JSON.stringify({ reason: 'there are events that cannot be read: others follow' }),
+  unreadable: JSON.stringify({ reason: 'some log entries cannot be read: others follow' }),
 }
 const COME_AGAIN = JSON.stringify({
-  reason: 'too much has come to be sent on this connection: connect again with the last id',
+  reason: 'this connection is too slow: reconnect with the last id',
 })
 
 /** The client's reconnection delay in milliseconds. */

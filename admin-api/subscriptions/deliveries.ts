@@ -114,7 +114,7 @@ export function deliveriesRoutes({
       ? (await pagesOf(id, number + 1).next()).value?.[0]
       : undefined
     if (delivery?.number !== number) {
-      throw new ApiError('NOT_FOUND', 'there is no delivery with this number, or no longer')
+      throw new ApiError('NOT_FOUND', 'there is no delivery with this number (any more)')
     }
     const told = await findTold(store, subscription, [delivery])
     const { ids, at } = delivery
@@ -224,8 +224,8 @@ const DELIVERY: JsonSchema = objectOf(
 )
 
 const RENDERED = `
-Nothing of a request is stored but the ids of its items: it is rendered again when it is read, from what is still kept, with the
-names and settings of now. What has been erased since is absent, and so are the signature, tokens and custom headers; the
+Only the ids of a request's items are stored: it is rendered again when read, from the items that still exist, with current
+names and settings. Erased items are absent, as are the signature, tokens and custom headers; the
 \`mark\` of every batch is \`rendered again\`.
 `.trim()
 
@@ -252,7 +252,7 @@ const DELIVERY_CONTENT: JsonSchema = objectOf(
         ),
         { type: 'null' },
       ],
-      description: 'Null: none of its items exists any longer',
+      description: 'Null: none of its items still exists',
     },
   },
   { title: 'DeliveryContent', optional: ['status', 'error'] },

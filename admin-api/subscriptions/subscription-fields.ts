@@ -55,12 +55,12 @@ export function subscriptionFields(networks: OutboundNetworks) {
     hours: optional(parsedParts(parseHours, HOURS), { shown: { ...HOURS, title: 'Hours' } }),
     zone: optional(
       text({ max: 64, expected: ZONE_EXPECTED, fits: isTimeZone }).described(
-        'IANA, of the times in chats and mails: by default that of `hours`, else the server’s',
+        'IANA time zone for times in chats and mails; by default that of `hours`, else the server’s',
       ),
     ),
     everySeconds: withDefault(
       secondsRule('everySeconds', { min: 0, max: 3_600 }).described(
-        'The least time between two deliveries',
+        'The minimum time between two deliveries',
       ),
       0,
     ),

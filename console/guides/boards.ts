@@ -10,7 +10,7 @@ export const MICROPYTHON: Guide = {
   about: 'For boards with MicroPython and Wi-Fi (ESP32, Raspberry Pi Pico W).',
   steps: (setup) => [
     {
-      text: 'Save it on the board as `main.py` and call `report` with the position from your GPS receiver. Where `requests` is missing, install it with `mpremote mip install requests`.',
+      text: 'Save it on the board as `main.py` and call `report` with the position from your GPS receiver. If `requests` is missing, install it with `mpremote mip install requests`.',
       entries: [{ title: 'main.py', text: micropython(setup) }],
     },
   ],

@@ -5,15 +5,15 @@ import { APP_PATHS, type AppPath } from './app-routes.ts'
 
 export const APPS_TAG = {
   name: 'Apps',
-  description: `Reports of phones, trackers and gateways in their own formats. The key goes where the app can put
+  description: `Reports of phones, trackers and gateways in their native formats. The key goes where the app can send
 it: \`Authorization: Bearer\`, the password of Basic (the user's name is ignored), the path, or
 \`key\` or \`api_key\` in the query.
 
-**2xx**: no part of the request needs to be sent again. Operators see reports that can never be accepted as
+**2xx**: no part of the request needs to be resent. Operators see reports that can never be accepted as
 rejections; apps would otherwise resend them for ever, and all later reports would wait. **503**: resend the
-whole request after \`Retry-After\`; a report that was stored already is stored only once.
-**401**: no valid key. The recordId is derived from device, time, latitude, longitude and \`alarm\` alone.
-Everything else that apps send becomes attributes; values that do not fit are left out, as are all names of networks.
+whole request after \`Retry-After\`; a report already stored is not stored again.
+**401**: no valid key. The recordId is derived only from device, time, latitude, longitude and \`alarm\`.
+Everything else that apps send becomes attributes; values that do not fit are omitted, as are network names.
 Every path responds to HEAD with 200.`,
 }
 
@@ -113,7 +113,7 @@ const TEXTS: Readonly<Record<string, AppText>> = {
   'the-things-stack': {
     summary: 'Accepts webhooks from The Things Stack',
     description:
-      'The position is in `decoded_payload` under its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside `gps_1` and the like); the device is the `dev_eui`. Without a position, or with one that the tracker marks as no fix, it is a heartbeat; as long as nothing is known of the device, an uplink without a position is rejected. At most 64 KiB.',
+      'The position is in `decoded_payload` under its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside `gps_1` and the like); the device is the `dev_eui`. Without a position, or with one that the tracker marks as no fix, it is a heartbeat; an uplink without a position is rejected until the device has reported one. At most 64 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   chirpstack: {

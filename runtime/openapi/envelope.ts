@@ -52,7 +52,7 @@ export function errorResponse(identifier: ErrorIdentifier): JsonSchema {
 export const HEADERS = {
   'X-Request-Id': {
     description:
-      'Names this request in our logs: the request’s own X-Request-Id where that is 1 to 64 of A–Z a–z 0–9 _ . : -',
+      'Identifies this request in the service’s logs: the request’s X-Request-Id if it is 1 to 64 of A–Z a–z 0–9 _ . : -',
     required: true,
     schema: { type: 'string' },
   },

@@ -100,12 +100,12 @@ export function createMetrics() {
     }),
     factsFailed: new Counter({
       name: 'gps_facts_failed_total',
-      help: 'Times that a device could not be judged: what it had sent decides nothing',
+      help: 'How often a device could not be judged; its skipped reports decide nothing',
       registers,
     }),
     silenceHeld: measured({
       name: 'gps_silence_held',
-      help: '1 while no device is found to be offline, because reports could not arrive, or not for long enough yet; else 0',
+      help: '1 while no device can go offline, because reports could not arrive, or not for long enough yet; else 0',
       registers,
     }),
     deliveries: new Counter({

@@ -26,7 +26,7 @@ const REFUSALS: readonly (readonly [message: string, sent: Sent])[] = [
   ['send a valid API key in the header Authorization: Bearer <API_KEY>', { key: 'none' }],
   ['send a valid API key in the header Authorization: Bearer <API_KEY>', { key: 'unknown' }],
   [
-    'send a valid API key: as Bearer, as the password of Basic, or where this path has it in its URL',
+    'send a valid API key: as Bearer, as the password of Basic, or in the URL where this path has it',
     { path: '/api/v1/senders/osmand?id=x&lat=1&lon=1', key: 'none' },
   ],
   ['this API key lacks the scope positions:write', { key: 'of readers' }],

@@ -125,7 +125,7 @@ test('an ingest API that does not know the key of an import yet is a 503', async
   const headers = await harness.createSession()
   expect(await send(await begin(headers), headers, [report(1)])).toMatchObject({
     status: 503,
-    body: { message: 'the ingest API has refused the import, please try again' },
+    body: { message: 'the ingest API rejected the import, please try again' },
   })
 })
 

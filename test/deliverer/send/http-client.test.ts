@@ -289,7 +289,7 @@ test.each<[string, (socket: Socket) => void]>([
       client({ answersWithinMs: 300 }),
       `https://127.0.0.1:${port}/`,
     )
-    expect(failure).toMatch(/^no (answer within 0.3 s|connection in time)$/)
+    expect(failure).toMatch(/^no (response within 0.3 s|connection in time)$/)
     expect(milliseconds).toBeGreaterThanOrEqual(290)
     await closed
   },
