@@ -53,7 +53,7 @@ export type AttemptMade = {
   readonly isMail?: boolean
   /** The mail's recipients temporarily refused by the server. */
   readonly late?: readonly string[] | undefined
-  /** Whether the receiver is a chat; `takesTests`: it took a test just after it had refused the item. */
+  /** Whether the receiver is a chat; `takesTests`: it accepted a test just after rejecting the item. */
   readonly isChat?: boolean
   readonly takesTests?: boolean | undefined
   /** Whether it was the oldest of the late mails. */

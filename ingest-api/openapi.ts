@@ -186,7 +186,7 @@ not distinguish them from new positions. Devices have no limit here, and keys ha
 export function ingestDocument(): OpenApiDocument {
   return openApiDocument({
     title: 'GPS ingest API',
-    description: 'Takes position reports from devices and acknowledges each once it is durable.',
+    description: 'Accepts position reports from devices and acknowledges each once it is durable.',
     tags: [POSITIONS_TAG, APPS_TAG, SERVICE_TAG],
     securitySchemes: {
       apiKey: {

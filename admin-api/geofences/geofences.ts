@@ -27,9 +27,7 @@ const LIST_PARAMETERS = {
   cursor: PAGE_PARAMETERS.cursor,
   format: choice(['json', 'geojson'], { expected: 'format must be json or geojson' })
     .withDefault('json')
-    .described(
-      'json is a page of the list; geojson is all geofences as a file, as the import takes it',
-    ),
+    .described('json is a page of the list; geojson is all geofences as a file for the import'),
 }
 
 type ListQuery = InputOf<typeof LIST_PARAMETERS>

@@ -55,7 +55,7 @@ export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLim
       await rate.count(caller)
       const slots = busy.get(party) ?? new Slots(LIMITS)
       if (slots.takenBy(caller) + slots.waitersOf(caller) >= CALLS_EACH) {
-        throw rateLimited(`one caller may have ${CALLS_EACH} calls under way and waiting`, 1)
+        throw rateLimited(`one caller may have ${CALLS_EACH} calls running and waiting`, 1)
       }
       busy.set(party, slots)
       const giveBack = await slots.wait(caller)

@@ -291,7 +291,7 @@ export function requireRevision(
   const since = Object.entries(changedIn).filter(([, changedAt]) => changedAt > seen)
   throw new ApiError(
     'CONFLICT',
-    `this ${wordOf(kind)} has been changed meanwhile: read it again, or omit revision to overwrite it`,
+    `this ${wordOf(kind)} has been changed in the meantime: read it again, or omit revision to overwrite it`,
     {
       details:
         since.length === 0

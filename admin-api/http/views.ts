@@ -32,7 +32,7 @@ const POSITION_PROPERTIES: JsonSchema = {
       { type: 'number', minimum, maximum },
     ]),
   ),
-  timestamp: { ...TIME, description: 'When the position was true' },
+  timestamp: { ...TIME, description: 'When the position was recorded' },
   receivedAt: { ...TIME, description: 'When the report was received' },
   ...Object.fromEntries(
     MEASUREMENT_FIELDS.map(({ name, meaning }) => [name, { type: 'number', description: meaning }]),

@@ -15,7 +15,7 @@ type Who = {
 
 /**
  * Limits password guessing: by default 10 failures per client address and e-mail in 15 minutes, and
- * 30 per client address. Beyond the latter the right password still signs in, so that an attacker
+ * 30 per client address. Beyond the latter the correct password still signs in, so that an attacker
  * does not shut out others behind the same address, operators' passwords are tried 30 times per
  * address in all, and every failure gets the same 429. In every state, an attempt with an unknown
  * e-mail costs the same work and takes as long as one with a known e-mail: see `LateChecks`. An
@@ -34,7 +34,7 @@ export class SignInThrottle {
     failuresOfClient = 30,
     seconds = 15 * 60,
     remembered = 50_000,
-    // Many times the duration of a check, or a busy machine would refuse the right password.
+    // Many times the duration of a check, or a busy machine would reject the correct password.
     answersAfterMs = 3_000,
   } = {}) {
     this.#ofPair = new Failures({ most: failures, seconds, remembered })

@@ -70,7 +70,7 @@ export function accountWatches({
       signal.addEventListener('abort', leave, { once: true })
       const own = start({ accountId, feed, store, clock, signal })
       repeatPeriodically({ what, everyMs, task: () => own.look(), signal, logger }).catch(
-        (error: unknown) => logger.error({ err: error, what }, 'watching failed'),
+        (error: unknown) => logger.error({ err: error, what }, 'could not start watching'),
       )
       return own
     }

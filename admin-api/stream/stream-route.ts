@@ -99,7 +99,7 @@ const DESCRIPTION = `Server-Sent Events (WHATWG HTML, section 9.2). The service 
 | \`device-erased\` | \`{deviceId}\` of a device that an operator has erased. Its \`id\` is a mark like a position's |
 | \`heartbeat\` | \`{}\`, at once and every 4 s. Its \`id\` moves that mark on |
 | \`gap\` | Log entries after the \`Last-Event-ID\` are gone, cannot be read, or the log is another one: the available ones follow |
-| \`lagging\` | The connection is too slow and ends: connect again with the last \`id\` |
+| \`lagging\` | The connection is too slow and ends: reconnect with the last \`id\` |
 
 A client that sends the last \`id\` it has seen in the header \`Last-Event-ID\`, as browsers do when
 they connect again, misses no position and no erasure; a record may come twice with the same \`recordId\`.

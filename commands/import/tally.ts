@@ -53,7 +53,7 @@ export class ImportTally {
   }
 
   /**
-   * Counts a report that the service refuses, or would refuse; the reason for an invalid report is
+   * Counts a report that the service rejects, or would reject; the reason for an invalid report is
    * in its message.
    */
   refuse({ error, message }: ReportRefusal, where: string): void {

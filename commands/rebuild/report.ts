@@ -7,7 +7,7 @@ export function report(outcome: RebuildOutcome): string {
   switch (outcome.kind) {
     case 'busy':
       return (
-        'Another rebuild is under way, or was killed less than 30 s ago. Wait until it has ended, ' +
+        'Another rebuild is in progress, or was killed less than 30 s ago. Wait until it has ended, ' +
         'then start this again.\n'
       )
     case 'stopped':
@@ -48,7 +48,7 @@ function comparison({ from, to, before, after, comparesDevices }: Compared): str
     `  generation ${to} (new)  ${amounts(after, comparesDevices)}\n` +
     (comparesDevices
       ? ''
-      : 'Another version made the old device statuses: they are not compared.\n')
+      : 'The old device statuses are from another version: they are not compared.\n')
   )
 }
 

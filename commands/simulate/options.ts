@@ -97,7 +97,7 @@ const OPTIONS = {
     type: 'string',
     value: 'WHEN',
     about:
-      'now moves the track so that its last point is true now (default); original leaves the times as recorded',
+      'now shifts the track so that its last point is now (default); original leaves the times as recorded',
   },
   speedup: {
     type: 'string',

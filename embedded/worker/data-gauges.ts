@@ -20,7 +20,7 @@ export function exportData(registry: Registry, directory: string): void {
     })
   }
 
-  gauge('gps_storage_data_bytes', 'Bytes that the data directory takes', () => dataBytes(directory))
+  gauge('gps_storage_data_bytes', 'Size of the data directory in bytes', () => dataBytes(directory))
   gauge('gps_storage_free_bytes', 'Bytes that its disk has left', () => freeBytes(directory))
   gauge(
     'gps_last_backup_timestamp_seconds',

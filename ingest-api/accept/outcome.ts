@@ -26,7 +26,7 @@ export type SubmittedPosition = {
 
 /** A device reported without a position. A request appends one heartbeat of each device and alarm. */
 export type SubmittedHeartbeat = Telemetry & {
-  /** The device id; an invalid one refuses the heartbeat. */
+  /** The device id; an invalid one means that the heartbeat is rejected. */
   readonly seen: string
   /** As in a position. */
   readonly chunks?: readonly Buffer[]

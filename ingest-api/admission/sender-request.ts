@@ -132,5 +132,5 @@ export function overloadedError(): ApiError {
  */
 export async function shareTaken(): Promise<ApiError> {
   await endOfTurn()
-  return unavailable('too many requests of this account are under way, please send it again')
+  return unavailable('too many requests of this account are in progress, please send it again')
 }

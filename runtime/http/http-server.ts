@@ -35,7 +35,7 @@ export type HttpApp = {
   callback(): (request: IncomingMessage, response: HttpAnswer) => Promise<void>
 }
 
-/** Beyond its load limit, a server refuses requests that change something, with 503. */
+/** Beyond its load limit, a server rejects requests that change something, with 503. */
 export type Overload = {
   readonly inFlight: InFlight
   /** Called for each request that was rejected and so never reached the app. */

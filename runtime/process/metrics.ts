@@ -53,7 +53,7 @@ export function createMetrics() {
     }),
     attributesDropped: new Counter({
       name: 'gps_attributes_dropped_total',
-      help: 'Attributes that apps sent and that do not fit; their reports were taken without them',
+      help: 'Attributes that apps sent and that do not fit; their reports were accepted without them',
       labelNames: ['app'] as const,
       registers,
     }),

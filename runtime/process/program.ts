@@ -76,7 +76,7 @@ function warnOfClock(logger: Logger): void {
   logger.warn({ reason }, 'the clock of this machine is wrong')
 }
 
-/** Exits on an argument that the program does not take, and names the ones it takes. */
+/** Exits on an unknown argument, and names the known ones. */
 function answerArguments(name: string, options: Readonly<Record<string, string>>): void {
   const args = process.argv.slice(2)
   if (args.every((one) => Object.hasOwn(options, one))) return

@@ -66,7 +66,7 @@ export const DEVICE_SEEN_AVRO: AvroRecord = {
   type: 'record',
   name: 'DeviceSeen',
   namespace: 'gps',
-  doc: 'A device reported without a position.',
+  doc: 'A device was heard of without a position.',
   fields: [
     { name: 'accountId', type: 'string' },
     { name: 'deviceId', type: 'string' },

@@ -132,7 +132,7 @@ export function definitionDocuments<D extends Definition>(
     },
 
     /**
-     * Replaces a definition with `next(definition)`, which may refuse instead. An unchanged
+     * Replaces a definition with `next(definition)`, which may reject the change. An unchanged
      * definition is not written.
      */
     change<Refused>(

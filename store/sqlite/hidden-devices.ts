@@ -13,10 +13,7 @@ export type HiddenDevices = {
   hide(erasure: DeviceErased): void
   /** Whether this very erasure is applied. */
   has(erasure: DeviceErased): boolean
-  /**
-   * Removes erasures that the read models have applied, if `may`, called after that look-up,
-   * agrees.
-   */
+  /** Looks up erasures that the read models have applied, and removes them if `may` then agrees. */
   sweepApplied(readModels: Applying, may?: () => boolean): void
   isHidden(device: DeviceName, readModels: Applying): boolean
   /** The hidden devices of an account. */

@@ -13,7 +13,7 @@ import { WentBackError } from '../projection-batch.ts'
 import type { SqliteFactLog } from './fact-log.ts'
 import { WRITTEN_AFTER_ENTRIES, type FactStates, type StateChange } from './fact-states.ts'
 
-/** A transaction writes this much of states and facts, as JSON, or those of one judging. */
+/** Bytes of states and facts, as JSON, per transaction; more only if one input needs it. */
 const WRITTEN_AT_ONCE_BYTES = 2 ** 16
 /** Maximum time that other work waits. */
 const LONGEST_TURN_MS = 10

@@ -258,7 +258,7 @@ const FIXED: readonly PositionEntry[] = [
 
 async function begin(store: Store): Promise<Rebuild> {
   const rebuild = await store.beginRebuild()
-  if (rebuild === undefined) throw new Error('another rebuild is under way')
+  if (rebuild === undefined) throw new Error('another rebuild is in progress')
   return rebuild
 }
 

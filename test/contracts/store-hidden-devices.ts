@@ -58,7 +58,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
       await store.project(batchOf(own.erase(early)))
 
       const rebuild = await store.beginRebuild()
-      if (rebuild === undefined) throw new Error('a rebuild is under way')
+      if (rebuild === undefined) throw new Error('a rebuild is in progress')
       const built = await store.openGeneration(rebuild.to)
       await built.project(batchOf(...known))
       await built.project(batchOf(marker))

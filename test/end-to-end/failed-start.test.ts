@@ -180,7 +180,7 @@ describe('a damaged file', () => {
   test.each([
     ['log.sqlite', /restore it from a backup \(docs\/operations\.md/],
     ['accounts.sqlite', /restore it from a backup \(docs\/operations\.md/],
-    ['read-models-1.sqlite', /remove this file, and it is made again from the log/],
+    ['read-models-1.sqlite', /remove this file, and it is rebuilt from the log/],
     ['rejections.sqlite', /remove this file; only rejected reports of the last 7 days are lost/],
     ['in-use.lock', /remove it, it holds no data/],
   ])('%s is named, with advice about it', async (name, remedy) => {

@@ -42,7 +42,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'subscription.created': 'created the notification',
   'subscription.deleted': 'deleted the notification',
   'subscription.enabled': 'enabled the notification',
-  'subscription.resent': 'sent items again to the notification',
+  'subscription.resent': 'resent items to the notification',
   'subscription.rewound': 'moved the start of the notification',
   'subscription.rotated': 'replaced the secret of the notification',
   'subscription.tested': 'sent a test to the notification',

@@ -171,7 +171,7 @@ function leftOutText(reason: string, count: number): string {
   const [, formats] = UNKNOWN_FORMAT.exec(reason) ?? []
   return formats === undefined
     ? `${count > 0 ? `${formatCount(count, 'point')}: ` : ''}${isolate(reason)}`
-    : `A file of another kind. These can be read: ${formats}.`
+    : `This kind of file is not supported. Supported: ${formats}.`
 }
 
 /** The map is loaded only now: it is larger than the whole page. */
@@ -199,7 +199,7 @@ function Result({ of: { accepted, refused }, found }: { of: Imported; found: Fou
           {formatCount(count, 'position')} rejected: <Isolated>{message}</Isolated>
         </p>
       ))}
-      <p class="quiet">Those that were known before are not stored twice.</p>
+      <p class="quiet">Positions already known are not stored twice.</p>
       {first !== undefined && (
         <p>
           <a href={addressOf(`${devicePath(first.deviceId)}?day=${first.to.slice(0, 10)}`)}>

@@ -84,7 +84,7 @@ export function GeofenceForm({
         <Field
           name="confirmSeconds"
           label="Confirm after, s"
-          hint="A device must stay inside or outside for so long. 0 to 3600."
+          hint="How long a device must stay inside or outside. 0 to 3600."
           inputMode="numeric"
           defaultValue={String(geofence?.confirmSeconds ?? 0)}
         />
@@ -269,7 +269,7 @@ function AreaField({
     return <p>{shape && shapeText(shape)}. Reshape it on the map.</p>
   }
   return (
-    <Field name="shape" label="Corners" hint="Latitude, longitude, one corner a line.">
+    <Field name="shape" label="Corners" hint="Latitude, longitude; one corner per line.">
       {(attributes) => <textarea {...attributes} {...corners} rows={5} spellcheck={false} />}
     </Field>
   )

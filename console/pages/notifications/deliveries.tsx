@@ -134,8 +134,8 @@ function Content({ id, number }: { id: string; number: number }) {
         return (
           <div class="stack near">
             <p class="note">
-              Rendered again now, with the names and settings of now: nothing of it is stored.
-              Signature, tokens and custom headers are omitted.
+              Rendered again with current names and settings: only the ids are stored. Signature,
+              tokens and custom headers are omitted.
               {missing > 0 && ` ${countText(missing, 'item')} of it no longer stored.`}
             </p>
             {items.length > 1 && (

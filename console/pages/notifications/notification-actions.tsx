@@ -50,10 +50,10 @@ function Enable({ of: { id, name, state, waiting }, ...props }: Props) {
       done="It is tried now."
     >
       <p>
-        <Isolated class="strong">{name}</Isolated> goes on where it ended
+        <Isolated class="strong">{name}</Isolated> continues where it stopped
         {waiting === undefined
           ? '.'
-          : ' and sends what waits. To skip that, rewind it to now first.'}
+          : ' and sends the waiting items. To skip them, rewind it to now first.'}
       </p>
     </FormDialog>
   )
@@ -122,7 +122,7 @@ function Rewind({ of: { id, name }, ...props }: Props) {
         options={[
           ['time', 'A time'],
           ['start', 'The start'],
-          ['now', 'Now: skip what waits'],
+          ['now', 'Now: skip waiting items'],
         ]}
         value={place}
         onChange={setPlace}
@@ -149,8 +149,8 @@ function Delete({ of: { id, name }, ...props }: Props) {
       done="Notification deleted."
     >
       <p>
-        <Isolated class="strong">{name}</Isolated> sends nothing more, and the list of what it sent
-        goes with it.
+        <Isolated class="strong">{name}</Isolated> sends nothing more, and its list of deliveries is
+        deleted.
       </p>
     </FormDialog>
   )

@@ -57,7 +57,7 @@ test.each([
       const answer = await harness.api('GET', '/system', { headers: own[0] ?? {} })
       return answer.status === 429 && answer
     })
-    const message = 'one caller may have 40 calls under way and waiting: try again in 1 s'
+    const message = 'one caller may have 40 calls running and waiting: try again in 1 s'
     expect(refused.body).toMatchObject({ error: 'RATE_LIMITED', message })
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(held).toHaveLength(6)

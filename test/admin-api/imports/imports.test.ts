@@ -145,7 +145,7 @@ test('an account has at most 20 imports in progress; starting another ends one u
   expect((await send(ids[0]!, headers, [report(1)])).status).toBe(404)
   expect((await harness.api('POST', '/imports', { headers })).body).toMatchObject({
     code: 409,
-    message: 'an account has at most 20 imports under way: wait until one ends, or stop one',
+    message: 'an account has at most 20 imports in progress: wait until one ends, or stop one',
   })
   await harness.api('DELETE', `/imports/${ids[1]}`, { headers })
   expect((await harness.api('POST', '/imports', { headers })).status).toBe(201)

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { hashPassword, NOBODYS_HASH, verifyPassword } from '../../../admin-api/sign-in/password.ts'
 
-test('only the right password is accepted', async () => {
+test('only the correct password is accepted', async () => {
   const hash = await hashPassword('correct horse')
   expect(await verifyPassword('correct horse', hash)).toBe(true)
   for (const other of ['correct horse ', 'Correct horse', '', 'correct hors']) {

@@ -142,7 +142,7 @@ async function decide({
 const REJECTIONS = { query: '?events=rejection' }
 
 describe('rejections on the stream', () => {
-  test('rejections on the stream are as in the list, without an id, once each, and only for readers that asked for them', async () => {
+  test('the stream sends each rejection once, as in the list, without an id, and only to readers that requested them', async () => {
     const { createKey, listen, api, store } = await start()
     const { secret } = await createKey()
     const source = await listen({ headers: bearer(secret), ...REJECTIONS })

@@ -201,7 +201,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
 `)
   })
 
-  test('an import ends when the service refuses the key, and gives the reason', async () => {
+  test('an import ends when the service rejects the key, and gives the reason', async () => {
     const { received, failure } = await run([file('a.ndjson', lines(5_000))], () =>
       refused(401, 'UNAUTHORIZED'),
     )

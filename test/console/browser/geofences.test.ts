@@ -224,7 +224,9 @@ describeConsole('the geofences page', () => {
     await changed.getByLabel('Name').fill('Depot')
     await suite.call('PATCH', `/geofences/${id}`, { name: 'Old yard' })
     await save(page)
-    await changed.getByText('Somebody else has changed this meanwhile to “Old yard”.').waitFor()
+    await changed
+      .getByText('Somebody else has changed this in the meantime to “Old yard”.')
+      .waitFor()
     await save(page)
     await card(page).getByRole('heading', { name: 'Depot' }).waitFor()
   })

@@ -236,7 +236,7 @@ describe('spools', () => {
     expect(spool.depth().events).toBe(1)
   })
 
-  test('an event that the log refuses permanently is rejected and not spooled', async () => {
+  test('an event that the log permanently rejects fails and not spooled', async () => {
     const faulty = { ...positionReported(), timestamp: NaN }
     await expect(spool.append([faulty])).rejects.toThrow(RangeError)
     expect(harness.logged).toEqual([])

@@ -58,7 +58,7 @@ describe('requests without a position', () => {
     },
   )
 
-  test('a request with a device’s position is no heartbeat of it, nor of the fallback device if the key does not allow that', async () => {
+  test('a request with a device’s position is no heartbeat of that device, nor of a fallback device that the key does not allow', async () => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })
     const action = { properties: { device_id: 'van', action: 'x' } }
     expect((await post(ingest, OVERLAND, batch(feature(), action), bearer(secret))).status).toBe(

@@ -51,7 +51,8 @@ describe('imports', () => {
     expect(data.results[0]).toEqual({
       index: 0,
       error: 'INVALID_PARAMS',
-      message: 'timestamp is required of an imported position: the ISO 8601 time when it was true',
+      message:
+        'timestamp is required of an imported position: the ISO 8601 time when it was recorded',
     })
   })
 

@@ -62,7 +62,7 @@ test('read models with other tables are rejected, and rebuilt once their file is
   raw.close()
   expect(() => openSqliteStore({ directory: directory() })).toThrow(
     `${file} has schema version ${READ_MODELS_SCHEMA.length}, but not its table erasures: another version of the program ` +
-      'wrote it; remove this file, and it is made again from the log',
+      'wrote it; remove this file, and it is rebuilt from the log',
   )
   rmSync(file)
   const again = openSqliteStore({ directory: directory() })

@@ -93,7 +93,7 @@ describe('rejections that arrive while the list is open', () => {
     expect(addRejection([], arrived('a'), filter)).toHaveLength(1)
   })
 
-  test('a count of rejections that has grown replaces the one before', () => {
+  test('a higher count of rejections replaces the previous count', () => {
     const newest = addRejection([arrived('a')], arrived('a', { count: 7 }), {})
     expect(newest).toMatchObject([{ count: 7 }])
   })
