@@ -136,7 +136,7 @@ function Content({ id, number }: { id: string; number: number }) {
             <p class="note">
               Rendered again with current names and settings: only the ids are stored. Signature,
               tokens and custom headers are omitted.
-              {missing > 0 && ` ${countText(missing, 'item')} of it no longer stored.`}
+              {missing > 0 && ` ${countText(missing, 'item')} no longer exist.`}
             </p>
             {items.length > 1 && (
               <ul>

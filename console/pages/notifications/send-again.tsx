@@ -30,7 +30,7 @@ export function SendAgain({
       toast('It will be resent before the rest.')
     } catch (thrown) {
       const why = sentence(toFailure(thrown).message)
-      const some = `Only ${sent} of ${ids.length} items are sent again. `
+      const some = `Only ${sent} of ${ids.length} items will be resent. `
       toast(sent === 0 ? why : some + why, { isFault: true })
     }
     onSent()

@@ -205,7 +205,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     const { received, failure } = await run([file('a.ndjson', lines(5_000))], () =>
       refused(401, 'UNAUTHORIZED'),
     )
-    expect(failure).toContain('refuses the import')
+    expect(failure).toContain('rejects the import')
     // One request may already have been in flight.
     expect(received.length).toBeLessThanOrEqual(2)
   })
