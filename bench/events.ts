@@ -12,7 +12,7 @@ const APPENDED_AT_ONCE = 500
 export type Events = { readonly events: number; readonly devices: number }
 
 /**
- * Event number n of a fleet whose devices report in turn, ten seconds apart: a realistic log, the
+ * Event number n of a fleet whose devices report one after another, ten seconds apart: a realistic log, the
  * same in every run.
  */
 export function eventOf(n: number, devices: number): PositionReported {

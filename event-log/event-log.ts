@@ -85,7 +85,7 @@ export interface EventLog extends ReadableLog<LogEntry> {
 
   /**
    * The ids of the events at these offsets, by partition. Offsets that the log does not hold, or
-   * that hold no event this version can read, are left out.
+   * that hold no event this version can read, are omitted.
    */
   eventIdsAt(offsets: Offsets): Promise<ReadonlyMap<number, string>>
 

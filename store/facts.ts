@@ -41,7 +41,7 @@ export interface FactStore {
 
   /**
    * A partition's devices that are due at `now` or earlier, earliest first. The first `skip` are
-   * left out.
+   * omitted.
    */
   dueDevices(query: {
     readonly now: number
@@ -52,7 +52,7 @@ export interface FactStore {
 
   /**
    * Facts of an account, newest first by `at`, then sequence, then id. Facts of hidden devices are
-   * left out.
+   * omitted.
    */
   pageFacts(query: FactsQuery): Promise<readonly DeviceFact[]>
 
@@ -89,7 +89,7 @@ export interface FactStore {
 
   /**
    * Devices that are in a geofence, or for which a rule is raised, in the order of their ids, in
-   * pages. Hidden devices are left out.
+   * pages. Hidden devices are omitted.
    */
   devicesWith(query: {
     readonly accountId: string

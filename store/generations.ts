@@ -63,7 +63,7 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
 
   /**
    * The offset of the last erasure applied to each of these devices, by partition; visible before
-   * any of the device's data is removed. Devices never erased are left out.
+   * any of the device's data is removed. Devices never erased are omitted.
    */
   erasedUpTo(query: {
     readonly accountId: string

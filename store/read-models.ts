@@ -152,7 +152,7 @@ export interface Erasures {
   /**
    * The erasures of these devices. `pending`: a hidden device's erasure is not applied yet; `upTo`:
    * the offset of the last applied erasure, by partition; `erasedAt`: the time of the newest one,
-   * applied or not. Devices never erased are left out.
+   * applied or not. Devices never erased are omitted.
    */
   erasuresOf(query: {
     readonly accountId: string
@@ -160,7 +160,7 @@ export interface Erasures {
   }): Promise<ReadonlyMap<string, DeviceErasures>>
 }
 
-/** By deviceId; devices never erased, as far as the store remembers, are left out. */
+/** By deviceId; devices never erased, as far as the store remembers, are omitted. */
 export type Lives = ReadonlyMap<string, string>
 
 export type DeviceErasures = {

@@ -164,7 +164,7 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     return places.slice(0, query.limit)
   }
 
-  /** Devices erased in the meantime are left out. */
+  /** Devices erased in the meantime are omitted. */
   async function* viewsOf(
     { accountId, deviceIds }: { accountId: string; deviceIds: readonly string[] },
     now: number,

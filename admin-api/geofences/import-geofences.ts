@@ -110,7 +110,7 @@ export function importGeofencesRoute({ store, clock }: { store: Store; clock: Cl
 const KNOWN = ['name', 'externalId', 'deviceIds', 'labels', 'confirmSeconds', 'enabled'] as const
 
 /**
- * Other programs write much more about a feature than a geofence can hold: the excess is left out,
+ * Other programs write much more about a feature than a geofence can hold: the excess is omitted,
  * and reported.
  */
 function readFeature(feature: unknown, { index, now }: { index: number; now: number }): Read {

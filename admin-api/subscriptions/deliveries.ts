@@ -132,7 +132,7 @@ export function deliveriesRoutes({
 
   /**
    * A receiver may repeat request content in its response: responses to deliveries about a device
-   * erased since are left out.
+   * erased since are omitted.
    */
   async function withoutErased(
     accountId: string,

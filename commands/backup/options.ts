@@ -10,7 +10,7 @@ is whole and that log and read models belong together. DIR must be empty or not 
 has all reports that were acknowledged before it started, and accounts, operators, keys, shares and audit.`,
   operands: { DIR: 'a new folder, for example /backups/$(date +%F)' },
   options: {},
-  end: `\`npm run restore -- DIR\` puts it into an empty DATA_DIR. Whoever can read DIR can read all positions and the hashes
+  end: `\`npm run restore -- DIR\` puts it into an empty DATA_DIR. Anyone who can read DIR can read all positions and the hashes
 of keys and passwords: only this user may. Back up services on Kafka and MongoDB with their own tools:
 docs/operations.md.
 

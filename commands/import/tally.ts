@@ -84,7 +84,7 @@ export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean 
       ),
     ...some(devices.length - MOST_DEVICES, (n) => `  and ${n} more devices`),
     ...some(tally.repeats, (n) => `repeats among them: ${n} (same device, time and position)`),
-    ...some(tally.dropped, (n) => `attributes left out, too long or too many: ${n}`),
+    ...some(tally.dropped, (n) => `attributes omitted, too long or too many: ${n}`),
     ...some(tally.outside, (n) => `outside of --from and --to: ${n}`),
     ...[...tally.others].map(([what, n]) => `no positions, ${what}: ${formatThousands(n)}`),
     ...[...tally.misspelt].map(

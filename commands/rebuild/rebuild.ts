@@ -91,7 +91,7 @@ async function buildAndCompare(
 ): Promise<RebuildOutcome> {
   const { eventLog, store, clock, force, screen, signal } = dependencies
   const retentionDays = await store.retentionDays()
-  // Leaves out records that retention may remove from one generation while the other is read.
+  // Omits records that retention may remove from one generation while the other is read.
   const receivedSince =
     retentionDays === undefined ? -Infinity : clock.now() + HOUR_MS - retentionDays * DAY_MS
   const origins = await before.origins({ receivedSince })

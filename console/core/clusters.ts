@@ -108,7 +108,7 @@ function join<D>(group: Group<D>, { x, y, devices }: Group<D>): void {
 /** The order of the parts, clockwise from the top. */
 const STATUSES = ['online', 'idle', 'offline', 'disabled'] as const satisfies readonly ShownStatus[]
 
-/** The resolution of a ring's shares. */
+/** Steps into which the shares of a cluster's ring are rounded. */
 export const RING_STEPS = 48
 
 export type RingPart = { readonly status: ShownStatus; readonly steps: number }

@@ -147,7 +147,7 @@ function nameOf({ partition, offset }: LastEntry): string {
   return `${partition}/${offset}`
 }
 
-/** What finding a position in the log requires. */
+/** Dependencies for finding a position in the log. */
 export type Looking = {
   /** The live reader of the log. */
   readonly feed: Waits & {

@@ -10,7 +10,7 @@ it: \`Authorization: Bearer\`, the password of Basic (the user's name is ignored
 \`key\` or \`api_key\` in the query.
 
 **2xx**: no part of the request needs to be resent. Operators see reports that can never be accepted as
-rejections; apps would otherwise resend them for ever, and all later reports would wait. **503**: resend the
+rejections; apps would otherwise resend them forever, and all later reports would wait. **503**: resend the
 whole request after \`Retry-After\`; a report already stored is not stored again.
 **401**: no valid key. The recordId is derived only from device, time, latitude, longitude and \`alarm\`.
 Everything else that apps send becomes attributes; values that do not fit are omitted, as are network names.

@@ -76,7 +76,7 @@ export async function toReports(
         return { ...whole, json: item.sent, deviceId, translated }
       }
       case 'seen':
-        // Otherwise an app without a device name would resend it for ever, and all its later points
+        // Otherwise an app without a device name would resend it forever, and all its later points
         // would wait behind it.
         if (item.deviceId === undefined && !isListed(key.deviceIds, fallback)) {
           return refused(item, NO_DEVICE, items.length === 1)

@@ -119,7 +119,7 @@ export class Connection {
     if (!this.#isOpen) return
     if (this.#owner.limits.trustProxy > 0) this.#noteClient(request)
     response.onUnread = this.#noteUnread
-    // One chunk can hold thousands of requests, which wait for ever if the client reads no
+    // One chunk can hold thousands of requests, which wait forever if the client reads no
     // responses.
     if (this.underWay.length > 0) this.#countWaiting(REQUEST_BYTES)
     if (!this.#isOpen) return

@@ -78,7 +78,7 @@ export function jsonIn(text: string): unknown {
 }
 
 /**
- * Sets a measurement if it is a number in range. Otherwise the measurement is left out, and the
+ * Sets a measurement if it is a number in range. Otherwise the measurement is omitted, and the
  * point remains: apps write -1 for unknown values.
  */
 export function measure(to: SentMeasurements, name: Measurement, value: unknown, factor = 1): void {

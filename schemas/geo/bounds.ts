@@ -5,7 +5,7 @@ const PARTS = 360
 
 /**
  * The shortest arc of a circle that contains all values added, found without storing them: the one
- * that leaves out the widest gap. Gaps within one part are not considered, so an arc of all parts
+ * that omits the widest gap. Gaps within one part are not considered, so an arc of all parts
  * but two may be one part too long.
  */
 export class ShortestArc {

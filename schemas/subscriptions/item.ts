@@ -5,7 +5,7 @@ import { factSentence } from '../facts/sentence.ts'
 import { localClock } from '../geo/local-time.ts'
 
 const LONGEST_SENTENCE = 1_000
-const LEFT_OUT = 'from the time when this receiver failed left out: older than 24 hours.'
+const LEFT_OUT = 'from the time when this receiver failed: omitted, older than 24 hours.'
 const GAP = 'Some events before this one are no longer stored and could not be sent.'
 const TEST = 'This is a test: notifications arrive here.'
 

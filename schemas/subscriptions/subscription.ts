@@ -156,7 +156,7 @@ export type SubscriptionProgress = {
   readonly resend: readonly string[]
   /** The last requested test, and its outcome. */
   readonly test?: { readonly id: string; readonly outcome?: DeliveryOutcome }
-  /** The mark after which entries were missing or left out, once the receiver has been notified. */
+  /** The mark after which entries were missing or omitted, once the receiver has been notified. */
   readonly gapToldAt?: string
 }
 

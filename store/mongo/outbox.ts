@@ -83,8 +83,8 @@ export function outboxes({ states, facts }: Pick<FactCollections, 'states' | 'fa
 const LIKE_THE_ONE_BEFORE = '+'
 
 /**
- * The facts of an outbox as texts. One input may cause hundreds of facts: what they share, its
- * position and the geofences that the device is in, is only in the first of them.
+ * The facts of an outbox as texts. One input may cause hundreds of facts: only the first
+ * contains what they share, the position and the geofences that the device is in.
  */
 export function writeOutbox(facts: readonly DeviceFact[]): string[] {
   return facts.map((fact, index) => {

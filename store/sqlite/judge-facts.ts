@@ -72,7 +72,7 @@ export function judgeInTransactions(
       else {
         const { accountId, deviceId } = one.known
         outcome.failed.push({ accountId, deviceId, error })
-        // Otherwise it would be retried for ever.
+        // Otherwise it would be retried forever.
         if (one.facts.length === 0) states.giveUp(one.known)
       }
       if (read !== undefined) write([], read)

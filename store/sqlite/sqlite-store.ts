@@ -229,7 +229,7 @@ function makeStoreDirectory(directory: string): void {
   try {
     makeDirectory(directory)
   } catch (error) {
-    throw new DependencyError(`the store's directory ${directory} cannot be made`, {
+    throw new DependencyError(`the store's directory ${directory} cannot be created`, {
       retriable: true,
       cause: error,
     })

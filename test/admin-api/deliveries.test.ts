@@ -78,7 +78,7 @@ test('a delivery is rendered again from its ids: sentences, headers without secr
   expect(text).not.toContain('signature')
 })
 
-test('a delivery rendered again leaves out what has been erased since', async () => {
+test('a delivery rendered again omits what has been erased since', async () => {
   const id = await subscribe({ ...HOOK, batch: 10 })
   const [kept, gone] = [await alarmOf('kept'), await alarmOf('gone')]
   await deliver(id, 1, [gone.id])

@@ -313,7 +313,7 @@ function isBefore(order: readonly Step[], one: Step, other: Step): boolean {
   return order.indexOf(one) < order.indexOf(other)
 }
 
-/** Every order of the steps in which those of each sequence keep theirs. */
+/** Every order of the steps that preserves the order within each sequence. */
 function interleavings(...sequences: readonly (readonly Step[])[]): Step[][] {
   const left = sequences.filter(({ length }) => length > 0)
   if (left.length === 0) return [[]]

@@ -59,7 +59,7 @@ export async function startIngest({
   logger?: Logger
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'gps-ingest-'))
-  // `step` is by how much somebody has set the machine's clock, while time went on as ever.
+  // `step` is by how much somebody has set the machine's clock, while time went on.
   const clock = { time: T0, step: 0, now: () => clock.time + clock.step }
   const steadyClock = { now: () => clock.time }
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })

@@ -126,7 +126,7 @@ const REJECTED: readonly (readonly [message: string, path: string, body: string]
   ['the body must be {"locations":[…]}', '/api/v1/senders/overland', '{}'],
   ['points must be a list of lists', '/log/multiple/KEY/van', '{"points":7}'],
   [
-    '1 of the points are no lists that start with latitude and longitude',
+    '1 of the points are not lists that start with latitude and longitude',
     '/log/multiple/KEY/van',
     '{"points":[7]}',
   ],

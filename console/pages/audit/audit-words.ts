@@ -139,7 +139,7 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
   }
 }
 
-/** A setting in words; the raw entry includes those left out. */
+/** A setting in words; the raw entry includes those omitted. */
 function settingText(
   setting: string,
   value: unknown,

@@ -140,7 +140,7 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
       </ul>
       {leftOut.length > 0 && (
         <details open={points === 0}>
-          <summary>Left out</summary>
+          <summary>Omitted</summary>
           <ul class="stack tight">
             {leftOut.slice(0, LISTED_REASONS).map(({ reason, count, where }) => (
               <li key={reason}>
@@ -166,7 +166,7 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
 
 const UNKNOWN_FORMAT = /^its format is not recognised: name it with --format \((.*)\)$/
 
-/** Why something was left out. Here the operator cannot name a file's format. */
+/** Why something was omitted. Here the operator cannot name a file's format. */
 function leftOutText(reason: string, count: number): string {
   const [, formats] = UNKNOWN_FORMAT.exec(reason) ?? []
   return formats === undefined

@@ -269,10 +269,10 @@ function Clock({ value, ...field }: { name: string; label: string; value: string
   )
 }
 
-/** Which items are left out as too old; `isNews`: for people, who get current events. */
+/** Which items are omitted as too old; `isNews`: for people, who get current events. */
 function MaxAge({ of: seconds, isNews }: { of: number | undefined; isNews: boolean }) {
   const { text, unit } = splitAge(seconds)
-  const usual = isNews ? 'an hour' : 'nothing is left out'
+  const usual = isNews ? 'an hour' : 'nothing is omitted'
   return (
     <Field
       name="maxAgeSeconds"

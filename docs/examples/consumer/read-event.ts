@@ -147,13 +147,13 @@ function fromJson(value: Buffer): Fields {
   }
 }
 
-/** Decoded with the writer's schema, so it may have fields added later; these are left out. */
+/** Decoded with the writer's schema, so it may have fields added later; these are omitted. */
 function fromAvro(value: unknown): Fields {
   return { ...object(value) }
 }
 
 function object(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null) throw new Error('it is no object')
+  if (typeof value !== 'object' || value === null) throw new Error('it is not an object')
   return value as Fields
 }
 

@@ -99,7 +99,7 @@ function featureReader(path: string[]) {
       return taken
     },
     /**
-     * What is complete of a damaged text: of an unfinished track, the positions whose time is
+     * The complete items of a damaged text; for an unfinished track, the positions whose time is
      * known.
      */
     cut(): readonly Feature[] {

@@ -114,7 +114,7 @@ function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonl
     )
   }
   if (malformedPoints > 0) {
-    const message = `${malformedPoints} of the points are no lists that start with latitude and longitude`
+    const message = `${malformedPoints} of the points are not lists that start with latitude and longitude`
     items.push({ kind: 'malformed', deviceId, message, sent: undefined })
   }
   return items.concat(bounded.beyond)

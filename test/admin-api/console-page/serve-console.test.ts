@@ -204,7 +204,7 @@ describe('the page', () => {
 })
 
 describe('files of the page', () => {
-  test('the page’s files are cached for ever, because changed content gets another name', async () => {
+  test('the page’s files are cached forever, because changed content gets another name', async () => {
     const answer = await get('/assets/main-x1.js', { 'Accept-Encoding': 'identity' })
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8')

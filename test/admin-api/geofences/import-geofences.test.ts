@@ -126,7 +126,7 @@ describe('files of other programs', () => {
     expect(Object.keys(stored.body.data?.['shape'] as object)).toEqual(['type', 'coordinates'])
   })
 
-  test('properties that a geofence cannot have are left out and named: nested, long or more than ten', async () => {
+  test('properties that a geofence cannot have are omitted and named: nested, long or more than ten', async () => {
     const tags = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`tag:${n}`, 'x']))
     const odd = { tags: { a: 1 }, long: 'x'.repeat(257), list: [1], ['n'.repeat(65)]: 'x' }
     const answer = await importAll([

@@ -125,7 +125,7 @@ test('a share has a trail of its minutes, and nothing from before its creation',
   expect(await items()).toMatchObject([{ trail }])
 })
 
-test('a trail leaves out a single position that a receiver without a fix reports', async () => {
+test('a trail omits a single position that a receiver without a fix reports', async () => {
   await startWithDevices()
   const token = await newToken({ deviceIds: ['tug'], trailMinutes: 60, showsNow: false }, 0)
   const begun = harness.clock.now()

@@ -33,7 +33,7 @@ test('no password is right for an unknown operator, and the check costs as much'
   expect(NOBODYS_HASH).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
 })
 
-test('a text that is no hash is an error, not a wrong password', async () => {
+test('a text that is not a hash is an error, not a wrong password', async () => {
   for (const stored of ['', 'plain', '$scrypt$ln=99999,r=8,p=1$c2FsdA$c2FsdA']) {
     await expect(verifyPassword('plain', stored)).rejects.toThrow('unknown form')
   }

@@ -66,7 +66,7 @@ describe('facts on the stream', () => {
     expect(source.of('fact').map(({ data }) => data['id'])).toEqual(recent.map(({ id }) => id))
   })
 
-  test('facts are only of the requested device, and of the key’s devices', async () => {
+  test('readers only get facts of the requested device and of the key’s devices', async () => {
     const { listen, createKey } = await start()
     const { secret } = await createKey({ scopes: ['positions:read'], deviceIds: ['van-*'] })
     const bound = await listen({ ...FACTS, headers: bearer(secret) })

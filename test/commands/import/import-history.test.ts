@@ -103,7 +103,7 @@ describe('imports', () => {
       { attributes: { short: 'x' } },
       { attributes: { short: 'x' } },
     ])
-    expect(text).toContain('attributes left out, too long or too many: 2')
+    expect(text).toContain('attributes omitted, too long or too many: 2')
     expect(exit).toBe(0)
   })
 
@@ -220,7 +220,9 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
 
   test('an import ends after five minutes without a response', async () => {
     const { failure, pauses } = await run([file('a.ndjson', lines(1))], () => 'hang-up')
-    expect(failure).toMatch(/: the service has not taken anything for too long \(UND_ERR_SOCKET\)$/)
+    expect(failure).toMatch(
+      /: the service has not accepted anything for too long \(UND_ERR_SOCKET\)$/,
+    )
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(290_000)
   })
 
@@ -338,7 +340,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
         'damaged.gpx',
         history('damaged.gpx'),
         1,
-        'line 4, column 209: unexpected close tag; left out from there on: about 2 track points',
+        'line 4, column 209: unexpected close tag; omitted from there on: about 2 track points',
       ],
       [
         'records.json',
@@ -350,7 +352,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
         'a.csv',
         csv,
         1_500,
-        'not valid CSV after line 1501: a quoted cell does not end; left out from there on: about 500 lines',
+        'not valid CSV after line 1501: a quoted cell does not end; omitted from there on: about 500 lines',
       ],
       [
         'cut.ndjson.gz',

@@ -382,7 +382,7 @@ describeConsole('the notifications page', () => {
       return calls === 1 ? route.continue() : route.abort()
     })
     await largest.getByRole('button', { name: 'Send again' }).click()
-    await page.getByText('Only 100 of 250 items are sent again.').waitFor()
+    await page.getByText('Only 100 of 250 items will be resent.').waitFor()
     await eventually(() => recordsOf(requests('200/many')).length === 600)
     await page.goto(`${suite.url}/notifications/${strict.id}`)
     const refused = page.getByRole('table', { name: 'Refused three times' })

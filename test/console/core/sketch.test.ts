@@ -114,7 +114,7 @@ test('a shape drawn beyond 180° is stored within it', () => {
   expect(whole.at[0]).toBeCloseTo(181)
 })
 
-test('a circle without a centre, or two corners, is no shape', () => {
+test('a circle without a centre, or two corners, is not a shape', () => {
   expect(drawnShape(NEW_CIRCLE)).toBeUndefined()
   expect(drawnShape(drawn([16, 48], [17, 48]))).toBeUndefined()
 })

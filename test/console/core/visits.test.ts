@@ -57,7 +57,7 @@ test('a visit is merged into the stop that it overlaps longest; without a stop i
   expect(others).toEqual([visits[2]])
 })
 
-test('a visit that spans the whole stop at its geofence is left out', () => {
+test('a visit that spans the whole stop at its geofence is omitted', () => {
   const stop = { kind: 'stop', from: 0, to: 600_000, place: { geofenceId: 'yard' } }
   const visit = (to: number, geofenceId = 'yard') => ({
     geofenceId,

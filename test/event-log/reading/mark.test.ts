@@ -32,11 +32,11 @@ describe('a mark', () => {
 
   test.each([
     ['an offset below 0', { 0: -1 }],
-    ['an offset that is no whole number', { 0: 1.5 }],
+    ['an offset that is not a whole number', { 0: 1.5 }],
     ['an offset too large to count', { 0: 2 ** 53 }],
     ['an offset that is a text', { 0: '1' }],
     ['an offset that is an object', { 0: { $gt: 0 } }],
-    ['a partition that is no number', { $gt: 1 }],
+    ['a partition that is not a number', { $gt: 1 }],
     ['a partition written in another way', { '00': 1 }],
     ['a partition too large', { 100_000: 1 }],
     ['more partitions than there can be', { ...Array.from({ length: 1_001 }, () => 1) }],

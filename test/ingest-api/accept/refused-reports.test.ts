@@ -40,7 +40,7 @@ describe('rejected reports', () => {
     ['no JSON', '{"deviceId":"tracker-1"', 400, { body: '{"deviceId":"tracker-1"' }],
     ['no object', '["tracker-1"]', 400, { body: '["tracker-1"]' }],
     ['null', 'null', 400, { body: 'null' }],
-    ['a device that is no text', '{"deviceId":7}', 400, { body: '{"deviceId":7}' }],
+    ['a device that is not a text', '{"deviceId":7}', 400, { body: '{"deviceId":7}' }],
     ['an empty device', '{"deviceId":""}', 400, { deviceId: '', body: '{"deviceId":""}' }],
     ['nothing', '', 400, {}],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 400, {}],
@@ -88,7 +88,7 @@ describe('rejected reports', () => {
   })
 })
 
-test('accepted reports, reports without a known key, and internal failures leave no rejection', async () => {
+test('accepted reports, reports without a known key, and internal failures cause no rejection', async () => {
   let away = false
   const flaky = await startIngest({
     wrapLog: (log) => ({

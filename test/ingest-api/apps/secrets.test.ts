@@ -69,7 +69,7 @@ test('a key in a URL never appears in logs, metrics, rejections, events or answe
   expect(logged.length).toBeGreaterThan(10)
 })
 
-test('an attribute that contains a key, however hidden, is left out of an app’s point, but the point is stored', async () => {
+test('an attribute that contains a key, however hidden, is omitted from an app’s point, but the point is stored', async () => {
   const { secret } = await ingest.createKey()
   const params = new URLSearchParams()
   HIDDEN.forEach(([, hide], number) => params.set(`note${number}`, hide(secret)))

@@ -58,7 +58,7 @@ describe('requests without a position', () => {
     },
   )
 
-  test('a request with a device’s position is no heartbeat of that device, nor of a fallback device that the key does not allow', async () => {
+  test('a request with a device’s position is not a heartbeat of that device, nor of a fallback device that the key does not allow', async () => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })
     const action = { properties: { device_id: 'van', action: 'x' } }
     expect((await post(ingest, OVERLAND, batch(feature(), action), bearer(secret))).status).toBe(
@@ -106,13 +106,13 @@ describe('a request that is neither position nor heartbeat', () => {
       'something other than The Things Stack',
       '/api/v1/senders/the-things-stack',
       '{"deviceInfo":{}}',
-      'this is no message of The Things Stack: end_device_ids is missing',
+      'this is not a message of The Things Stack: end_device_ids is missing',
     ],
     [
       'something other than ChirpStack 4',
       '/api/v1/senders/chirpstack',
       '{"devEUI":"AQ==","object":{"latitude":1,"longitude":2}}',
-      'this is no event of ChirpStack 4: deviceInfo is missing',
+      'this is not an event of ChirpStack 4: deviceInfo is missing',
     ],
   ])('gets a 200 and a rejection: %s', async (_, path, body, message) => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })

@@ -112,10 +112,10 @@ describe('batches', () => {
 
 describe('batches that are rejected as a whole', () => {
   test.each([
-    ['that is no JSON', '{"reports":['],
+    ['that is not JSON', '{"reports":['],
     ['that is a list', [report(1)]],
     ['that is one report', report(1)],
-    ['whose reports are no list', { reports: { 0: report(1) } }],
+    ['whose reports are not a list', { reports: { 0: report(1) } }],
     ['without reports', { reports: [] }],
     ['whose reports are inherited', '{"__proto__":{"reports":[{}]}}'],
     ['that is empty', ''],

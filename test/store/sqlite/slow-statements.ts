@@ -10,7 +10,7 @@ export const SLOW_STATEMENTS = {
   'scans erasures: DELETE FROM erasures WHERE erased_at < ?': 'expiry, of some devices',
   'compares erased_at': 'the scans above',
   'compares applied': 'the erasures of one device',
-  'scans started': 'one row',
+  'scans begun': 'one row',
   'scans expired': 'one row',
   'scans progress': 'a row of each partition',
   'scans states: SELECT account_id AS accountId, device_id AS deviceId FROM states WHERE seen_at < ? LIMIT 500':

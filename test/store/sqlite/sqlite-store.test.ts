@@ -113,7 +113,9 @@ test('after a rebuild that failed at its start or end, others can start', async 
 test('the store reports that its directory cannot be created', () => {
   const file = join(directory(), 'a file')
   writeFileSync(file, '')
-  expect(() => openSqliteStore({ directory: join(file, 'data') })).toThrow(DependencyError)
+  const open = () => openSqliteStore({ directory: join(file, 'data') })
+  expect(open).toThrow(DependencyError)
+  expect(open).toThrow(/^the store's directory .*data cannot be created$/)
 })
 
 test('the store is created once and shared by processes that start concurrently on an empty directory', async () => {

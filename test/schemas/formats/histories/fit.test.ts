@@ -161,7 +161,7 @@ test.each([
   [
     'is followed by something else',
     Buffer.concat([WHOLE, Buffer.alloc(20, 1)]),
-    'bytes that are no FIT follow',
+    'bytes that are not FIT follow',
   ],
   [
     'has an unknown message',
@@ -176,7 +176,7 @@ test.each([
   [
     'was not ended',
     fitFile([fitMessage(RECORD, FIELDS)], { length: 0 }),
-    'its recording was not ended',
+    'its recording is incomplete',
   ],
 ])('a file that %s is reported as such, after its points', async (_what, bytes, message) => {
   const { items, error } = await readDamaged(bytes)
