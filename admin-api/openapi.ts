@@ -139,7 +139,7 @@ function described(route: AdminRoute, prefix: string): Operation {
   }
 }
 
-/** Refuses a change that changes no field. */
+/** Rejects a change that changes no field. */
 function bodySchema(
   { method, bodyExample, bodyOthersIgnored }: AdminRoute,
   rules: Rules,

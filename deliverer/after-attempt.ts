@@ -136,7 +136,7 @@ function refusalsOf(attempt: SubscriptionProgress['attempt'], id: string): numbe
   return attempt?.refusedId === id ? attempt.refusals : 0
 }
 
-/** Whether a test must show if a chat refuses only this item, or everything. */
+/** Whether a test must show if a chat rejects only this item, or everything. */
 export function needsTest(
   { attempt }: SubscriptionProgress,
   { status, ids: [id = ''] }: Pick<AttemptMade, 'status' | 'ids'>,

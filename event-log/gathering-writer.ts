@@ -13,7 +13,7 @@ export type GatheringWriter<Item> = {
    */
   write(items: readonly Item[], bytes: number, deadlineMs?: number): Promise<void>
 
-  /** Refuses new writes; resolves once every earlier one has settled. */
+  /** Rejects new writes; resolves once every earlier one has settled. */
   close(): Promise<void>
 }
 

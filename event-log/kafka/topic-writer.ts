@@ -21,7 +21,7 @@ export type TopicWriter<Item> = {
   write(items: readonly Item[]): Promise<void>
   /** The time for which nothing has been confirmed despite attempts to write; otherwise 0. */
   stuckMs(): number
-  /** Refuses new writes; resolves once every earlier one has settled. */
+  /** Rejects new writes; resolves once every earlier one has settled. */
   close(): Promise<void>
 }
 

@@ -44,7 +44,7 @@ export type Overload = {
 
 /**
  * Serves an app with limits against slow or hostile clients. Requests that the HTTP parser
- * refuses get their responses in the error envelope too.
+ * rejects get their responses in the error envelope too.
  */
 export async function serveHttp({
   app,

@@ -1,7 +1,7 @@
 import { ERROR_MEANINGS, ERRORS, type ErrorIdentifier } from '../errors.ts'
 import { objectOf, type JsonSchema } from './json-schema.ts'
 
-/** Errors of any call: requests that the HTTP parser refuses, and our own failures. */
+/** Errors of any call: requests that the HTTP parser rejects, and our own failures. */
 export const ERRORS_OF_EVERY_CALL: readonly ErrorIdentifier[] = [
   'INVALID_PARAMS',
   'REQUEST_TIMEOUT',

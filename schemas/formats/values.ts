@@ -4,7 +4,7 @@ import { parseIso8601 } from '../text/iso-8601.ts'
 import { isJsonObject } from '../text/json-object.ts'
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
-/** No more digits than an app can mean: a converted 0.211914 knots is not 0.10901788596 m/s. */
+/** No more digits than are meaningful: a converted 0.211914 knots is not 0.10901788596 m/s. */
 const DECIMALS = 1e6
 
 /** Metres per second in one of each unit. */

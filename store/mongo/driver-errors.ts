@@ -50,7 +50,7 @@ export class NoAnswerError extends DependencyError {
   }
 }
 
-/** Whether the server cannot be reached, or refuses this client. */
+/** Whether the server cannot be reached, or rejects this client. */
 export function isAway(error: unknown): boolean {
   return (
     error instanceof NoAnswerError ||

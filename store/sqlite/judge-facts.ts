@@ -60,7 +60,7 @@ export function judgeInTransactions(
     if (changes.some(({ facts }) => facts.length > 0)) log.appended()
   }
 
-  /** Writes each device's state with its facts; states that the file refuses remain unchanged. */
+  /** Writes each device's state with its facts; states that the file rejects remain unchanged. */
   function writeEach(changes: readonly Decided[], outcome: Outcome, read?: EntriesRead): void {
     try {
       write(changes, read)

@@ -265,7 +265,7 @@ describe('gathering writer', () => {
     await expect(writer.write(['b'], 1)).rejects.toThrow('thrown')
   })
 
-  test('closing refuses new calls and waits for the earlier ones', async () => {
+  test('closing rejects new calls and waits for the earlier ones', async () => {
     const { writer, batches, settleNext } = heldWriter()
     const answered: string[] = []
     const calls = [

@@ -145,7 +145,7 @@ test('requests with slow bodies do not delay others', async () => {
 })
 
 describe('bytes beyond capacity', () => {
-  test('a server at its byte limit refuses further bodies, and accepts them again when there is room', async () => {
+  test('a server at its byte limit rejects further bodies, and accepts them again when there is room', async () => {
     const large = JSON.stringify({ reports: [minimal], note: 'n'.repeat(60_000) })
     const waiting = ingest.batch(large, { key })
     await eventually(() => appending === 1)

@@ -30,7 +30,6 @@ const INTERNAL = [
   'the labels of devices keep being changed by others',
   'the other thread is busy',
   'the schema registry: …',
-  'the text is not a mark of this feed',
   'the store did not respond in time',
   'there is no tag for the path …',
   'this program only reads compressed batches',

@@ -71,7 +71,7 @@ test.each([
   expect(answer.text).not.toContain(NEXT)
 })
 
-test('a suspended account refuses its keys and operators until it is reinstated; other accounts are unaffected', async () => {
+test('a suspended account rejects its keys and operators until it is reinstated; other accounts are unaffected', async () => {
   const admin = newAdmin()
   const { id } = (await create({ name: 'x', admin })).body.data as { id: string }
   const key = await harness.createKey({ accountId: id })

@@ -248,7 +248,7 @@ describe('maps', () => {
     expect(again.status).toBe(206)
   })
 
-  test('a map refuses a range beyond its end', async () => {
+  test('a map rejects a range beyond its end', async () => {
     const answer = await get('/map/world.pmtiles', { Range: 'bytes=10-' })
     expect(answer.status).toBe(416)
     expect(answer.headers.get('content-range')).toBe('bytes */10')

@@ -107,7 +107,7 @@ test('the list of devices combines several labels with the other filters', async
 })
 
 test.each(['label=', 'label=a&label=a', `label=${'x'.repeat(65)}`])(
-  'the list of devices refuses %s with one error that names label',
+  'the list of devices rejects %s with one error that names label',
   async (query) => {
     const answer = await harness.api('GET', `/devices?${query}`, { headers })
     expect(answer.status).toBe(400)

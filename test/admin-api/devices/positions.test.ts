@@ -174,7 +174,7 @@ test.each([
   expect(fault?.message).toContain(field)
 })
 
-test('a history refuses a cursor of another account, device, order or range', async () => {
+test('a history rejects a cursor of another account, device, order or range', async () => {
   const cursor = (await page('?limit=2')).body.data?.nextCursor ?? ''
   expect((await page(`?limit=3&cursor=${cursor}`)).status).toBe(200)
   const refused = [

@@ -40,7 +40,7 @@ describe('imports', () => {
     })
   })
 
-  test('the import refuses only a position without a timestamp', async () => {
+  test('the import rejects only a position without a timestamp', async () => {
     const untimed = { ...report, timestamp: undefined }
     const { body } = await ingest.import(
       { reports: [untimed, { ...untimed, timestamp: null }, report] },

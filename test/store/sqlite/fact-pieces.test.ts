@@ -88,7 +88,7 @@ function spin(ms: number): void {
 const REFUSING = `CREATE TRIGGER refusing BEFORE INSERT ON facts WHEN NEW.device_id = 'tug'
   BEGIN SELECT RAISE(ABORT, 'refused'); END`
 
-test('a device whose facts the file refuses is skipped: the others of its batch are written, and the next batch is judged', async () => {
+test('a device whose facts the file rejects is skipped: the others of its batch are written, and the next batch is judged', async () => {
   const store = await begun()
   await store.judgeFacts({
     read: { partition: 0, lastOffset: 1 },
