@@ -91,14 +91,14 @@ export type AdminDependencies = {
   readonly ingest: IngestAddresses
   /** How often a person or key may look up a pasted key; absent: 10 times in 60 s. */
   readonly pastedKeyLimit?: RateLimit | 'off' | undefined
-  /** After what time a failed sign-in beyond its address's limit is answered; absent: 3 s. */
+  /** After what time a failed sign-in beyond its address's limit gets its response; absent: 3 s. */
   readonly lateAnswersAfterMs?: number | undefined
   /** Maps that the console offers in addition to the built-in one. */
   readonly maps: readonly MapConfig[]
   /** The path under which browsers reach the API; absent: the root. */
   readonly consolePublicUrl: string | undefined
   readonly metrics: Metrics
-  /** Aborted when the process begins to shut down. */
+  /** Aborted when the process starts to shut down. */
   readonly stopping: AbortSignal
   /** Overrides of the live stream's defaults. */
   readonly stream?: Partial<StreamOptions>
@@ -202,7 +202,7 @@ export function createAdminApp({
       await ready()
       const missing = streams.missingVariable()
       if (missing === undefined) return
-      throw new Error(`the log holds events that cannot be read while ${missing} is not set`)
+      throw new Error(`the log holds entries that cannot be read while ${missing} is not set`)
     },
     stopping,
   })

@@ -49,7 +49,7 @@ export async function askIngest(
       signal: AbortSignal.timeout(withinMs),
     })
     const answer = envelopeIn(await response.text())
-    if (answer === undefined) throw new Error('the answer is not one of the ingest API')
+    if (answer === undefined) throw new Error('the response is not one of the ingest API')
     return { status: response.status, headers: response.headers, body: answer }
   } catch (error) {
     throw unavailable('the ingest API cannot be reached, please try again', error)

@@ -24,8 +24,8 @@ const AUDIT_PARAMETERS = {
 }
 
 const DESCRIPTION = `
-A page may hold fewer entries than \`limit\`, even none, although others follow: \`nextCursor\` says so. A change of
-many devices in one call is one entry; \`subjectId\` finds it by each of them.
+A page may hold fewer entries than \`limit\`, even none, although more follow: \`nextCursor\` says so. A change of
+many devices in one call is one entry; \`subjectId\` finds it by any of them.
 `.trim()
 
 /** The audit of an account: every action with its actor. */
@@ -91,7 +91,7 @@ const AUDIT_ENTRY: JsonSchema = objectOf(
       id: { type: 'string' },
       name: { type: 'string', description: 'The e-mail or the name of the key, as it was then' },
     }),
-    action: { type: 'string', description: 'A fact in the past tense, `key.created`' },
+    action: { type: 'string', description: 'What was done, such as `key.created`' },
     subject: objectOf({
       kind: { enum: AUDIT_SUBJECTS },
       id: { type: 'string', description: 'For `devices`, the id of their account' },

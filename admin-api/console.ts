@@ -57,7 +57,7 @@ export function mapView(map: MapConfig, place: number) {
 export const MAPS: JsonSchema = {
   type: 'array',
   description:
-    'Maps to choose from besides the console’s own base map; the first is shown to a new operator, unless it has `seenBy`',
+    'Maps to choose from besides the console’s base map; the first is shown to a new operator, unless it has `seenBy`',
   items: objectOf(
     {
       name: { type: 'string', description: 'Plain text' },
@@ -71,7 +71,7 @@ export const MAPS: JsonSchema = {
       seenBy: {
         type: ['string', 'null'],
         description:
-          'The third party that sees which area somebody looks at; such a map is loaded only once they have chosen it',
+          'The third party that sees which area somebody views; such a map loads only once they choose it',
       },
     },
     { title: 'ConsoleMap' },
@@ -83,13 +83,13 @@ const CONSOLE: JsonSchema = objectOf(
     ingestUrl: {
       type: ['string', 'null'],
       description:
-        'Where devices reach the ingest API: `/api/v1/gps/submit` follows. Null where it is not known: INGEST_PUBLIC_URL says it',
+        'The ingest API’s address for devices, before `/api/v1/gps/submit`. Null if unknown: set INGEST_PUBLIC_URL',
     },
     loopback: { type: 'boolean', description: 'Only programs on the same machine can reach it' },
     consoleUrl: {
       type: ['string', 'null'],
       description:
-        'Where browsers reach the console, with which links begin; null: CONSOLE_PUBLIC_URL is not set',
+        'The console’s address for browsers, with which links start; null: CONSOLE_PUBLIC_URL is not set',
     },
     maps: MAPS,
   },

@@ -8,7 +8,7 @@ import type { ErasureEntry } from '../schemas/events/log-entry.ts'
 import type { Generations } from '../store/generations.ts'
 import type { Erasures, ReadModels } from '../store/read-models.ts'
 
-/** If log and store have not answered for this long, the store's data is shown as it is. */
+/** If log and store have not responded for this long, the store's data is shown as it is. */
 const LONGEST_ASKED_MS = 5_000
 
 export type ErasuresAhead = {
@@ -81,7 +81,7 @@ export function hideErasedAhead({
 
 type Progress = { readonly generation: number; readonly checkpoint: Offsets }
 
-/** A new generation may begin slightly before the end of the previous one. */
+/** A new generation may start slightly before the end of the previous one. */
 function wentBack(before: Progress, { generation, checkpoint }: Progress): boolean {
   if (generation !== before.generation) return generation < before.generation
   return !hasReached(checkpoint, before.checkpoint)

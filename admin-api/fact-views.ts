@@ -17,7 +17,7 @@ export const FACT: JsonSchema = objectOf(
     sequence: {
       type: 'integer',
       minimum: 1,
-      description: 'Numbers the facts of a device without gaps; starts at 1 again after an erasure',
+      description: 'Numbers the events of a device without gaps; restarts at 1 after an erasure',
     },
     deviceId: { type: 'string' },
     at: { ...TIME, description: 'When it happened' },
@@ -68,13 +68,13 @@ export const FACT: JsonSchema = objectOf(
       type: 'array',
       items: { type: 'string' },
       description:
-        'The ids of the geofences that the device is in after it, at most 100: those that it entered last',
+        'The ids of the geofences that the device is in afterwards: at most 100, the last that it entered',
     },
     suppressed: {
       type: 'integer',
       minimum: 1,
       description:
-        'The number of decisions since the fact before that became no facts, because the device makes too many',
+        'How many events were dropped since the previous one, because the device causes too many',
     },
   },
   {

@@ -25,14 +25,14 @@ import { choice, type InputOf } from './http/rule.ts'
 const FACT_PARAMETERS = {
   ...PAGE_PARAMETERS,
   type: choice(FACT_TYPES, { expected: `type must be ${FACT_TYPES.join(' or ')}` }).described(
-    'Only facts of this type',
+    'Only events of this type',
   ),
-  deviceId: textParameter('deviceId', 128).described('Only facts of this device'),
+  deviceId: textParameter('deviceId', 128).described('Only events of this device'),
   label: labelParameter.described(
-    'Only facts of devices that have this label now; if it is repeated, all of them',
+    'Only events of devices that have this label now; if repeated, all of these labels',
   ),
-  geofenceId: textParameter('geofenceId', 128).described('Only facts about this geofence'),
-  ruleId: textParameter('ruleId', 128).described('Only facts about this rule'),
+  geofenceId: textParameter('geofenceId', 128).described('Only events about this geofence'),
+  ruleId: textParameter('ruleId', 128).described('Only events about this rule'),
   ...rangeParameters('`at`'),
   format: choice(['json', 'csv'], { expected: 'format must be json or csv' })
     .withDefault('json')
@@ -96,7 +96,7 @@ export function factRoutes({
     route({
       method: 'GET',
       path: '/facts',
-      summary: 'Lists facts about devices, latest first',
+      summary: 'Lists events of devices, latest first',
       description: DESCRIPTION,
       needs: 'viewer',
       scope: 'positions:read',
@@ -109,7 +109,7 @@ export function factRoutes({
 }
 
 function bothGiven(): Error {
-  const message = 'geofenceId and ruleId exclude each other: no fact is about both'
+  const message = 'geofenceId and ruleId exclude each other: no event is about both'
   return invalidParams([{ field: 'ruleId', message }])
 }
 
@@ -181,12 +181,11 @@ const CSV = 'text/csv; charset=utf-8'
 const FACT_ROWS: JsonSchema = {
   title: 'FactRows',
   type: 'string',
-  description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it`,
+  description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that starts with =, +, -, @, a tab or a line break has an apostrophe before it`,
 }
 
 const DESCRIPTION = `
-A fact is a decision about a device, made once and recorded: it came online or went offline, entered or left a geofence,
-a rule was raised or cleared for it, it reported an alarm.
-Facts of an erased device are gone. \`format=csv\` is the whole range as a file, which comes as it is read, without a
-Content-Length.
+An event is a decision about a device, made once and recorded: it came online or went offline, entered or left a geofence,
+a rule was raised or cleared for it, or it reported an alarm. Erasing a device removes its events.
+\`format=csv\` returns the whole range as a file, streamed without a Content-Length.
 `.trim()

@@ -117,7 +117,7 @@ function takenBy({ state, operator }: FactHandling): ApiError {
 }
 
 function noSuchFact(): ApiError {
-  return new ApiError('NOT_FOUND', 'there is no fact with this id')
+  return new ApiError('NOT_FOUND', 'there is no event with this id')
 }
 
 const CALLS = {

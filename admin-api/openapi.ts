@@ -18,13 +18,13 @@ import { operationIdOf } from './operation-id.ts'
 const DESCRIPTION = `For operators and their programs, to read and change devices, positions, API keys.
 
 Sign in with \`POST /api/v1/session\`, which sets a cookie, or send an API key as
-\`Authorization: Bearer gps_…\`. A changing call that is made with the cookie also needs the header
+\`Authorization: Bearer gps_…\`. With the cookie, a call that changes something also needs the header
 \`X-Requested-With: console\`, because browsers send cookies with requests that other sites cause; with a key
-it is not needed. All calls concern the caller's own account; anything of another account is a 404.
+it does not. All calls concern the caller's account; anything of another account is a 404.
 
 Lists return \`items\` and \`nextCursor\`; send the latter as \`cursor\`, with the same other parameters, for the
 next page. Times are written \`YYYY-MM-DDTHH:mm:ss.sssZ\` and read as ISO 8601 with \`Z\`, an offset or
-neither (then it is UTC). Parameters and fields that a call does not know are refused.`
+neither (then it is UTC). Parameters and fields that a call does not know are rejected.`
 
 /** By the first path segment; every route needs one of these. */
 const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
@@ -36,22 +36,22 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   devices: { name: 'Devices', description: 'Positions and statuses of devices' },
   labels: { name: 'Labels', description: 'Labels that group devices' },
   geofences: { name: 'Geofences', description: 'Areas that devices enter and leave' },
-  rules: { name: 'Rules', description: 'Conditions of devices that cause facts' },
+  rules: { name: 'Rules', description: 'Conditions of devices that cause events' },
   subscriptions: {
     name: 'Subscriptions',
-    description: 'Webhooks, chats and mails about what happens to devices',
+    description: 'Notifications by webhook, chat or mail about what happens to devices',
   },
   positions: { name: 'Positions', description: 'Stored records' },
   places: { name: 'Places', description: 'Names of places' },
   facts: { name: 'Facts', description: 'Events of devices, with their times' },
   feeds: {
     name: 'Feeds',
-    description: 'Facts and positions in order, for programs that must not miss any',
+    description: 'Events and positions in order, for programs that must not miss any',
   },
   imports: { name: 'Imports', description: 'Importing history from the console' },
   shares: { name: 'Shares', description: 'Links that show some devices for a limited time' },
   shared: { name: 'Shared', description: 'The view of people with such a link' },
-  rejections: { name: 'Rejections', description: 'Refused reports of known keys' },
+  rejections: { name: 'Rejections', description: 'Rejected reports of known keys' },
   stream: { name: 'Stream', description: 'Live events' },
   audit: { name: 'Audit', description: 'Changes and their actors' },
   system: { name: 'System', description: 'The state of the service' },
@@ -103,7 +103,7 @@ export function adminDocument(
         in: 'cookie',
         name: 'gps_session',
         description:
-          'Set by `POST /api/v1/session`; 30 minutes without a request end it, 12 hours end it anyhow',
+          'Set by `POST /api/v1/session`; expires after 30 minutes without a request, at the latest after 12 hours',
       },
     },
     webhooks: WEBHOOKS,
@@ -139,7 +139,7 @@ function described(route: AdminRoute, prefix: string): Operation {
   }
 }
 
-/** Refuses a change that changes no field. */
+/** Rejects a change that changes no field. */
 function bodySchema(
   { method, bodyExample, bodyOthersIgnored }: AdminRoute,
   rules: Rules,
@@ -217,7 +217,7 @@ function needed(route: AdminRoute): string {
     case 'nobody':
       return 'Open to everybody.'
     case 'share':
-      return 'For whoever has the token of a share.'
+      return 'For anyone who has the token of a share.'
     case 'session':
       return 'For operators who have signed in, not for API keys.'
     case 'dispatcher session':

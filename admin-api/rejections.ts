@@ -30,7 +30,7 @@ const REJECTION_PARAMETERS = { ...PAGE_PARAMETERS, ...FILTER_PARAMETERS }
 /** Maximum number of keys and of devices named in a summary. */
 const MOST_NAMED = 100
 
-/** The refused reports of the account's keys, with the reasons. */
+/** The rejected reports of the account's keys, with the reasons. */
 export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
   async function list(
     ctx: AdminContext,
@@ -77,7 +77,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
     route({
       method: 'GET',
       path: '/rejections/summary',
-      summary: 'Counts refused reports by error, key and device',
+      summary: 'Counts rejected reports by error, key and device',
       description: `Counts the reports in the list, for the ${MOST_NAMED} keys and devices with the most.`,
       needs: 'viewer',
       query: FILTER_PARAMETERS,
@@ -87,7 +87,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
     route({
       method: 'GET',
       path: '/rejections',
-      summary: 'Lists refused reports, newest first',
+      summary: 'Lists rejected reports, newest first',
       description: DESCRIPTION,
       needs: 'viewer',
       query: REJECTION_PARAMETERS,
@@ -99,8 +99,8 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
 }
 
 const DESCRIPTION = `
-Reports sent with a key of the account, kept for 7 days, at most the latest 10 000. Beyond 20 refusals of
-a key in one second only their number is kept: one entry without device and body, with the number in
+Reports sent with a key of the account, stored for 7 days, at most the latest 10 000. Beyond 20 rejections of
+a key in one second only their number is stored: one entry without device and body, with the number in
 \`count\`.
 `.trim()
 
@@ -112,11 +112,11 @@ const REJECTION: JsonSchema = objectOf(
     deviceId: { type: 'string', description: 'As the report gave it' },
     error: { enum: [...REJECTION_ERRORS] },
     message: { type: 'string', description: 'The message that the sender got' },
-    body: { type: 'string', description: 'The beginning of the body as text, at most 2 KiB' },
+    body: { type: 'string', description: 'The start of the body as text, at most 2 KiB' },
     count: {
       type: 'integer',
       minimum: 1,
-      description: 'The number of refused reports that this entry covers',
+      description: 'The number of rejected reports that this entry covers',
     },
   },
   { title: 'Rejection', optional: ['deviceId', 'body'] },

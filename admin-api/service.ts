@@ -69,7 +69,7 @@ export async function startAdminApi(
     mayRead()
     // Without the log everything can still be read; calls that need it respond with 503.
     await store.ready()
-    if (!canSignIn) throw new Error('the first operator is not made yet')
+    if (!canSignIn) throw new Error('the first operator does not exist yet')
   }
   const server = await serveHttp({
     app: createAdminApp({
@@ -114,7 +114,7 @@ export async function startAdminApi(
       generate: mode === 'embedded',
       ...(configured !== undefined && { configured }),
     })
-  // A database may start after this process; a full disk of its own ends the process.
+  // A database may start after this process; if its disk is full, the process ends.
   const generated = await (mode === 'embedded'
     ? ensured()
     : repeatUntilAvailable(ensured, {

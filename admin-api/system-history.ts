@@ -53,7 +53,7 @@ export function systemHistoryRoute({
     path: '/system/history',
     summary: 'The state of the service minute by minute, oldest first',
     description:
-      'Made of the last report of each running service in each minute, kept for 24 hours. A value that no service reported is null.',
+      'Compiled from the last report of each running service in each minute, stored for 24 hours. A value that no service reported is null.',
     needs: 'viewer',
     query: HISTORY_PARAMETERS,
     compressed: true,

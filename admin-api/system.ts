@@ -47,7 +47,7 @@ export function systemRoutes({
       path: '/system',
       summary: 'The state of the service',
       description:
-        'Made of what each running service writes down every 10 s; one that has not for 30 s is left out.',
+        'Compiled from what each running service records every 10 s; a service silent for 30 s is omitted.',
       needs: 'viewer',
       answer: { data: SYSTEM },
       handle: show,
@@ -62,7 +62,10 @@ const SYSTEM: JsonSchema = objectOf(
     lag: objectOf(
       {
         events: { type: 'integer' },
-        seconds: { type: 'number', description: 'The age of the oldest event not yet projected' },
+        seconds: {
+          type: 'number',
+          description: 'The age of the oldest log entry not yet projected',
+        },
       },
       {
         description:
@@ -72,22 +75,22 @@ const SYSTEM: JsonSchema = objectOf(
     ),
     deadLetters: {
       type: ['integer', 'null'],
-      description: 'Events in the log that could not be read; null while no service reports it',
+      description: 'Log entries that could not be read; null while no service reports it',
     },
     factsLagSeconds: {
       type: ['number', 'null'],
       description:
-        'The age of the oldest event from which facts are not decided yet; null while no service reports it',
+        'The age of the oldest log entry not yet judged for events; null while no service reports it',
     },
     failingDevices: {
       type: ['integer', 'null'],
       description:
-        'Devices from whose latest reports no facts could be decided; null while no service reports it',
+        'Devices whose latest reports could not be judged for events; null while no service reports it',
     },
     silenceHeldSeconds: {
       type: ['number', 'null'],
       description:
-        'For how long no device could be found to be offline, because reports could not be heard, or not for long enough yet; 0 while silences are judged, null while no service reports it',
+        'For how long no device could go offline, because reports could not arrive, or not for long enough yet; 0 while silences are judged, null while no service reports it',
     },
     acceptedPerMinute: { type: 'number', description: 'Positions of the last 60 s' },
     refusedPerMinute: { type: 'number', description: 'Reports of the last 60 s' },
@@ -102,7 +105,7 @@ const SYSTEM: JsonSchema = objectOf(
       },
       {
         description:
-          'Accepted events that wait for the log at all ingest APIs; null where none has a spool',
+          'Accepted log entries waiting in the spools of all ingest APIs; null without a spool',
         type: ['object', 'null'],
       },
     ),
@@ -121,7 +124,7 @@ const SYSTEM: JsonSchema = objectOf(
       ...TIME,
       type: ['string', 'null'],
       description:
-        'When the newest complete backup by `npm run backup` began; null: none is known. Absent on Kafka and MongoDB',
+        'When the newest complete backup by `npm run backup` started; null: none is known. Absent on Kafka and MongoDB',
     },
     instances: {
       type: 'array',

@@ -93,9 +93,9 @@ export function reportTestRoutes({
 }
 
 const DESCRIPTION = `
-Answers 200 with what the ingest API has answered, whatever that is. What it accepts is a report like
-any other. Unless the key is one of the account's, nothing is sent; nor with one that is revoked or
-expired, which is a 401. 10 times in 60 s.
+Responds with 200 and the ingest API's response, whatever that is. An accepted report is a report like
+any other. Nothing is sent unless the key belongs to the account, or if it is revoked or expired (401).
+At most 10 times in 60 s.
 `.trim()
 
 const ANSWERED: JsonSchema = objectOf(

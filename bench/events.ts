@@ -8,11 +8,11 @@ const BEGIN = Date.UTC(2026, 0, 1)
 const EVERY_MS = 10_000
 const APPENDED_AT_ONCE = 500
 
-/** The number of events, and of the devices that take turns. */
+/** The number of log entries, and of the devices that send them in rotation. */
 export type Events = { readonly events: number; readonly devices: number }
 
 /**
- * Event number n of a fleet whose devices report in turn, ten seconds apart: a realistic log, the
+ * Event number n of a fleet whose devices report one after another, ten seconds apart: a realistic log, the
  * same in every run.
  */
 export function eventOf(n: number, devices: number): PositionReported {

@@ -23,7 +23,7 @@ const OPTIONS = {
   ),
   seconds: number('duration of one window of load (default 3, with --short 0.7)'),
   devices: number(
-    'submit: how many devices report in turn (default 20000); each has reported before, except in the lines ' +
+    'submit: how many devices report in rotation (default 20000); each has reported before, except in the lines ' +
       'that say first reports. With --capacity: the size of the fleet',
   ),
   minutes: number(
@@ -64,7 +64,7 @@ Without PART: submit readable projector`,
     places: 'the names of places, and their memory: seconds',
     console: 'the console in headless Chromium, with 10 000 devices and 200 reports a second',
     soak: 'a steady load with geofences, rules and subscriptions, after which nothing may be missing',
-    against: 'the embedded services of this checkout and of the one in FOLDER in turn: A B B A',
+    against: 'the embedded services of this checkout and of the one in FOLDER alternately: A B B A',
   },
   options: OPTIONS,
   end: `Kafka, the schema registry and a MongoDB server are started as for the tests. Ends with code 1 if an

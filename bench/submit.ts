@@ -42,7 +42,7 @@ export async function measureSubmit(order: Order): Promise<Part> {
   }
 }
 
-/** Each shape of load with each service in turn, so that other load on the machine affects them all alike. */
+/** Each shape of load with each service alternately, so that other load on the machine affects them all alike. */
 async function measureInTurn(candidates: readonly Candidate[], order: Order): Promise<Part> {
   const { rounds, seconds, devices } = order
   const [first] = candidates

@@ -24,7 +24,7 @@ export async function readAnswer(response: {
   return {
     status,
     error: typeof error === 'string' ? error : `HTTP ${status}`,
-    message: typeof message === 'string' ? message : `the service answered ${status}`,
+    message: typeof message === 'string' ? message : `the service responded with ${status}`,
     data: property(envelope, 'data'),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   }
@@ -40,7 +40,7 @@ export function outcomeIn(answer: ServiceAnswer): ReportOutcome | Later {
   return isRetriable(answer) ? later(answer) : { kind: 'refused', error, message }
 }
 
-/** The same for each report of a batch; undefined if the answer has no individual results. */
+/** The same for each report of a batch; undefined if the response has no individual results. */
 export function outcomesIn(
   { status, data }: ServiceAnswer,
   expected: number,
@@ -70,7 +70,7 @@ const RETRIABLE = new Set([RATE_LIMITED, 'SERVICE_UNAVAILABLE', 'SERVER_ERROR'])
 
 const NOT_OURS = {
   error: '200 without a recordId',
-  message: 'the answer did not come from the service: is the address right?',
+  message: 'the response did not come from the service: is the address right?',
 }
 
 function accepted(data: unknown): ReportOutcome | undefined {

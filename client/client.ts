@@ -12,7 +12,7 @@ export type {
 } from './report.ts'
 
 export type GpsClient = {
-  /** Sends a report until it is accepted or refused. Never rejects because of the service. */
+  /** Sends a report until it is accepted or rejected. Never rejects because of the service. */
   submit(report: Report, options?: Sending): Promise<ReportOutcome>
   /** Sends 1 to 1000 reports together. Resolves with an outcome for each, in their order. */
   submitBatch(reports: readonly TimedReport[], options?: Sending): Promise<ReportOutcome[]>

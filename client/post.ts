@@ -79,5 +79,5 @@ function reason(error: unknown): string {
   }
   // Ports of other protocols: https://fetch.spec.whatwg.org/#port-blocking
   if (message === 'bad port') return 'BAD_PORT'
-  return [code, name].find((text) => typeof text === 'string') ?? 'no answer'
+  return [code, name].find((text) => typeof text === 'string') ?? 'no response'
 }

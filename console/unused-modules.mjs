@@ -76,7 +76,7 @@ const UNSEEN = {
   ],
 }
 
-/** Leaves out such texts: they would be a twentieth of the readers. */
+/** Omits such texts: they would be a twentieth of the readers. */
 export function withoutUnseenTexts() {
   return {
     name: 'without-unseen-texts',

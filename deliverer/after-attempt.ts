@@ -53,7 +53,7 @@ export type AttemptMade = {
   readonly isMail?: boolean
   /** The mail's recipients temporarily refused by the server. */
   readonly late?: readonly string[] | undefined
-  /** Whether the receiver is a chat; `takesTests`: it took a test just after it had refused the item. */
+  /** Whether the receiver is a chat; `takesTests`: it accepted a test just after rejecting the item. */
   readonly isChat?: boolean
   readonly takesTests?: boolean | undefined
   /** Whether it was the oldest of the late mails. */
@@ -136,7 +136,7 @@ function refusalsOf(attempt: SubscriptionProgress['attempt'], id: string): numbe
   return attempt?.refusedId === id ? attempt.refusals : 0
 }
 
-/** Whether a test must show if a chat refuses only this item, or everything. */
+/** Whether a test must show if a chat rejects only this item, or everything. */
 export function needsTest(
   { attempt }: SubscriptionProgress,
   { status, ids: [id = ''] }: Pick<AttemptMade, 'status' | 'ids'>,

@@ -10,7 +10,7 @@ const LATE_FOR_MS = 24 * 3_600_000
 /** Maximum number of items in late mails: beyond it, the oldest mails are dropped. */
 const MOST_ITEMS = 1_000
 const TOO_LATE = 'not tried again: the mail is too old'
-const TOO_MANY = 'older mails to them are left out'
+const TOO_MANY = 'older mails to them are omitted'
 
 type MailMade = {
   readonly now: number

@@ -13,7 +13,7 @@ export function requestSlots({ total, perAccount } = REQUESTS) {
   const failing = new Slots({ most: total / 2, mostEach: perAccount / 2 })
 
   return {
-    /** Resolves once a request may begin, with the function that ends its turn. */
+    /** Resolves once a request may start, with the function that releases its slot. */
     async take({
       accountId,
       isFailing,

@@ -76,7 +76,7 @@ export class CallQueue<Item> {
     return batch.calls
   }
 
-  /** Takes calls until one is refused. Returns the others. */
+  /** Takes calls until one is rejected. Returns the others. */
   #takeFrom<One extends Call<Item>>(line: One[], add: (call: One) => boolean): One[] {
     let taken = 0
     for (const call of line) {

@@ -37,10 +37,10 @@ export interface ReadableLog<Entry = FollowedEntry> {
  * Events with the same `deviceKey` share a partition and keep their order.
  */
 export interface EventLog extends ReadableLog<LogEntry> {
-  /** Refused reports, for finding out why a device's reports do not arrive; kept for 7 days. */
+  /** Rejected reports, for finding out why a device's reports do not arrive; kept for 7 days. */
   readonly rejections: Topic<ReportRejected>
 
-  /** Entries that could not be read, kept byte for byte for operators. */
+  /** Entries that could not be read, stored byte for byte for operators. */
   readonly deadLetters: Topic<UnreadableEntry>
 
   /** A dead letter as read by this version. */
@@ -85,7 +85,7 @@ export interface EventLog extends ReadableLog<LogEntry> {
 
   /**
    * The ids of the events at these offsets, by partition. Offsets that the log does not hold, or
-   * that hold no event this version can read, are left out.
+   * that hold no event this version can read, are omitted.
    */
   eventIdsAt(offsets: Offsets): Promise<ReadonlyMap<number, string>>
 
@@ -122,7 +122,7 @@ export type Subscription = {
   /**
    * The checkpoint of the group's read models, if they keep it themselves: it overrides the offsets
    * committed in the log. Read at the start, and whenever partitions are assigned to this member;
-   * retried on failure. Without it, a log that stores no offsets is read from its beginning.
+   * retried on failure. Without it, a log that stores no offsets is read from its start.
    */
   readonly resumeAfter?: () => Promise<Offsets>
   readonly onBatch: (batch: LogBatch) => Promise<void>

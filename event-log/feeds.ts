@@ -11,7 +11,7 @@ export interface Feeds {
 
 /**
  * The events of one log, the oldest first and in order per device. No event is missed; an event may
- * be delivered twice, with the same id. Events of erased devices are left out as soon as the
+ * be delivered twice, with the same id. Events of erased devices are omitted as soon as the
  * erasure is confirmed.
  *
  * A position in the log is named by a mark: an opaque text from which any process can continue,

@@ -13,7 +13,7 @@ export type GatheringWriter<Item> = {
    */
   write(items: readonly Item[], bytes: number, deadlineMs?: number): Promise<void>
 
-  /** Refuses new writes; resolves once every earlier one has settled. */
+  /** Rejects new writes; resolves once every earlier one has settled. */
   close(): Promise<void>
 }
 
@@ -164,7 +164,7 @@ export function gatheringWriter<Item>({
       outstanding = false
       schedule()
     }
-    // Every call may have reached its deadline since the turn began.
+    // Every call may have reached its deadline since the turn started.
     if (calls.length === 0) settle()
     else callWriteBatch(calls).then(() => settle(), settle)
   }

@@ -16,7 +16,7 @@ import type { waitingRoom } from './gathering-writer.ts'
  */
 export interface Topic<Entry> {
   /**
-   * Resolves once every entry is durable. An entry that is appended again may be kept once or twice.
+   * Resolves once every entry is durable. An entry that is appended again may be stored once or twice.
    * @throws {DependencyError} as `EventLog.append` does.
    * @throws {UndecodableEventError} for an entry that could not be read back.
    */

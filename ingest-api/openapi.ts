@@ -28,7 +28,7 @@ const REPORT: JsonSchema = {
 }
 
 /**
- * Any value may be a report of a batch, because a faulty one is refused in its own result. So the
+ * Any value may be a report of a batch, because a faulty one is rejected in its own result. So the
  * fields have descriptions but no constraints; code generators still learn their names.
  */
 const REPORT_OF_BATCH: JsonSchema = {
@@ -73,7 +73,7 @@ const SUBMIT: Operation = {
   operationId: 'submitPosition',
   summary: 'Submits one position report',
   description: `A 200 means that the report is durable and its record will appear exactly once, whatever
-crashes. Resend a report after any 5xx or without an answer: with a \`timestamp\` or an
+crashes. Resend a report after any 5xx or without a response: with a \`timestamp\` or an
 \`Idempotency-Key\` the repeat gets the same \`recordId\` and is stored once.
 
 \`null\` in an optional field means that it is absent. Fields besides those below are ignored. The API
@@ -123,7 +123,7 @@ const BATCH: Operation = {
   path: '/api/v1/gps/batch',
   operationId: 'submitBatch',
   summary: `Submits up to ${MOST_REPORTS} position reports`,
-  description: `Every report is judged separately and has its own result: a refused report
+  description: `Every report is judged separately and has its own result: a rejected report
 does not affect the others. A 200 means that all accepted reports are durable. Reports beyond a limit
 have the error \`RATE_LIMITED\` and may be sent again.
 
@@ -174,10 +174,10 @@ const IMPORT: Operation = {
   path: '/api/v1/gps/import',
   operationId: 'importHistory',
   summary: `Imports up to ${MOST_REPORTS} positions that were recorded earlier and elsewhere`,
-  description: `Body, sizes and answer are those of a batch. The API key needs the scope \`positions:import\`, and every
+  description: `Body, limits and response are those of a batch. The API key needs the scope \`positions:import\`, and every
 report a \`timestamp\`. The positions are stored like any others and marked \`imported\`; live views do not show
 them arriving. The \`recordId\` is derived from device, timestamp, latitude, longitude and an attribute \`alarm\` alone: the
-same history in another format, or positions that an app has already sent, are repeats and change nothing; the answer does
+same history in another format, or positions that an app has already sent, are repeats and change nothing; the response does
 not distinguish them from new positions. Devices have no limit here, and keys have a separate one.`,
   parameters: [],
 }
@@ -186,7 +186,7 @@ not distinguish them from new positions. Devices have no limit here, and keys ha
 export function ingestDocument(): OpenApiDocument {
   return openApiDocument({
     title: 'GPS ingest API',
-    description: 'Takes position reports from devices and acknowledges each once it is durable.',
+    description: 'Accepts position reports from devices and acknowledges each once it is durable.',
     tags: [POSITIONS_TAG, APPS_TAG, SERVICE_TAG],
     securitySchemes: {
       apiKey: {

@@ -22,7 +22,7 @@ import { isOfApp } from './apps/app-routes.ts'
 
 const USAGE_FLUSH_MS = 10_000
 const REJECTIONS_FLUSH_MS = 250
-/** The number of new connections accepted in one turn of the event loop. */
+/** The number of new connections accepted in one event-loop turn. */
 const LISTENING_HANDLES = 32
 
 /**
@@ -115,7 +115,7 @@ export async function startIngestApi(
 
 const OVERLOADED = unavailable('the service is overloaded')
 
-/** Counts and logs a request that was refused before it reached the app. */
+/** Counts and logs a request that was rejected before it reached the app. */
 export function countRefused({
   metrics,
   logger,
@@ -144,11 +144,11 @@ export function exportSpool(registry: Registry, depth: () => SpoolDepth): void {
     })
   }
 
-  gauge('gps_spool_events', 'Events that wait in the spool for the log', ({ events }) => events)
-  gauge('gps_spool_bytes', 'Bytes of these events', ({ bytes }) => bytes)
+  gauge('gps_spool_events', 'Log entries waiting in the spool', ({ events }) => events)
+  gauge('gps_spool_bytes', 'Bytes of log entries waiting in the spool', ({ bytes }) => bytes)
   gauge(
     'gps_spool_oldest_seconds',
-    'Age of the oldest event in the spool; 0 when it is empty',
+    'Age of the oldest log entry in the spool; 0 if it is empty',
     ({ oldestSeconds }) => oldestSeconds,
   )
 }
@@ -158,7 +158,7 @@ const MINUTE_MS = 60_000
 type Sample = { readonly at: number; readonly accepted: number; readonly refused: number }
 
 /**
- * Each call returns the reports accepted and refused in the last 60 s, or since a more recent
+ * Each call returns the reports accepted and rejected in the last 60 s, or since a more recent
  * start. If the last call was longer ago, the counts since then are scaled to 60 s. Our own errors
  * count as neither.
  */

@@ -98,7 +98,7 @@ export async function projectInUse({
 export type JudgingInUse = Judging & {
   /** Called before anything is judged. */
   prepare(): Promise<void>
-  /** Whether judging has begun; called again until it has. */
+  /** Whether judging has started; called again until it has. */
   begin(readModels: Generation): Promise<boolean>
 }
 
@@ -119,7 +119,7 @@ async function openInUse(
   }
 }
 
-/** Resolves when judging has begun, or `signal` is aborted. */
+/** Resolves when judging has started, or `signal` is aborted. */
 async function whenBegun(begin: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
   // Waits while the log or the store is unavailable.
   while (!signal.aborted && !(await begin().catch(() => false))) {

@@ -25,7 +25,7 @@ export async function projectRejections({
   })
 }
 
-/** The refused reports that came after the last erasure of their device. */
+/** The rejected reports that came after the last erasure of their device. */
 async function withoutErased(
   events: readonly ReportRejected[],
   store: Pick<Erasures, 'erasuresOf'>,

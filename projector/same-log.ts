@@ -26,7 +26,7 @@ export class OtherLogError extends UnfitLogError {
 export class OtherFactsError extends UnfitLogError {
   constructor(reason: string) {
     super(
-      `the facts were decided from another log: ${reason}. Restore that log, or start without the facts: ` +
+      `the events were decided from another log: ${reason}. Restore that log, or start without the events: ` +
         'remove facts.sqlite, or the collections facts, fact_states and fact_progress',
     )
   }

@@ -21,7 +21,7 @@ export type ErrorIdentifier = keyof typeof ERRORS
 export const ERROR_MEANINGS: Readonly<Record<ErrorIdentifier, string>> = {
   INVALID_PARAMS:
     'The request is faulty; `details` names each faulty field and what to send instead',
-  UNAUTHORIZED: 'No valid credentials were sent; the answer is the same for all invalid ones',
+  UNAUTHORIZED: 'No valid credentials were sent; the response is the same for all invalid ones',
   FORBIDDEN: 'The caller is known and may not do this',
   NOT_FOUND: 'It does not exist, or belongs to another account',
   METHOD_NOT_ALLOWED: 'The path does not take this method; `Allow` names those it takes',
@@ -106,7 +106,7 @@ export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof DependencyError && thrown.retriable) {
     return unavailable('the service cannot do this right now, please send it again', thrown)
   }
-  return new ApiError('SERVER_ERROR', 'something went wrong on our side', { cause: thrown })
+  return new ApiError('SERVER_ERROR', 'something went wrong in the service', { cause: thrown })
 }
 
 /** 503: the same request may succeed after `Retry-After`. */

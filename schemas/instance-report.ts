@@ -18,7 +18,7 @@ export type InstanceReport = {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly reportedAt: number
-  /** Ingest API: reports accepted and refused in the last 60 s. */
+  /** Ingest API: reports accepted and rejected in the last 60 s. */
   readonly acceptedPerMinute?: number
   readonly refusedPerMinute?: number
   /** Ingest API: since when it has been able to append; absent while it is unable. */

@@ -17,7 +17,7 @@ const line = commandLine({
       about: 'prints the document of ingest-api or admin-api instead',
     },
   },
-  end: 'Every problem is printed with its place in the document; the exit code is then 1.',
+  end: 'Every problem is printed with its path in the document; the exit code is then 1.',
 })
 
 /** Routes are only listed here, not called, so their dependencies are never used. */

@@ -151,7 +151,7 @@ export const DEVICES_LABELLED = 'devices.labelled'
 
 export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 
-/** The store's data that is kept for a limited time. */
+/** The store's data with a limited lifetime. */
 export interface Outdated {
   /**
    * Removes ended sessions, shares a week after they expired, reports of instances that ended, and refused
@@ -181,6 +181,6 @@ export type InstanceMinute = Pick<
   InstanceReport,
   'acceptedPerMinute' | 'refusedPerMinute' | 'lag' | 'deadLetters'
 > & {
-  /** The beginning of the minute. */
+  /** The start of the minute. */
   readonly start: number
 }

@@ -19,7 +19,7 @@ export type AdoptionRun = {
 }
 
 export interface AdoptionStore {
-  /** Undefined: not yet begun. */
+  /** Undefined: not yet started. */
   adoption(accountId: string): Promise<Adoption | undefined>
   /** `upTo` never decreases. */
   saveAdoption(adoption: Adoption): Promise<void>
@@ -46,7 +46,7 @@ export type RuleRefused = 'too many rules' | TooLarge | { readonly unknownGeofen
 /** The geofences and rules that operators define. Other accounts never see them. */
 export interface DefinitionStore extends AdoptionStore {
   /**
-   * Creates or refuses each. `revision`, `changedAt` and `inForceSince` are those of a new
+   * Creates or rejects each. `revision`, `changedAt` and `inForceSince` are those of a new
    * definition.
    */
   createGeofences(

@@ -94,7 +94,7 @@ export function fieldsOf<D extends Document>(
   const equal = Object.entries(where)
   const fixed = index.fields.slice(0, equal.length)
   if (!equal.every(([field]) => fixed.includes(field as FieldOf<D>))) {
-    throw new Error(`the index ${name} of ${kind.name} does not begin with these fields`)
+    throw new Error(`the index ${name} of ${kind.name} does not start with these fields`)
   }
   return { equal, ordering: [...index.fields.slice(equal.length), 'id'] }
 }

@@ -39,7 +39,7 @@ export function erasingDevices({
   hide: (erasure: DeviceErased) => Promise<void>
   /** Whether this very erasure has hidden the device. */
   isHidden: (erasure: DeviceErased) => Promise<boolean>
-  /** Removes the device's settings and begins its next life. */
+  /** Removes the device's settings and starts its next life. */
   beginLife: (erasure: DeviceErased) => Promise<void>
   /** Removes the settings of a device unless they were changed after its erasure. */
   forgetSettings: (erasure: DeviceErased) => Promise<void>

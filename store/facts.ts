@@ -12,7 +12,7 @@ import type { ErasureEntry } from './read-models.ts'
  * milliseconds since the epoch.
  */
 export interface FactStore {
-  /** The last offset judged, per partition; undefined: judging has not begun. */
+  /** The last offset judged, per partition; undefined: judging has not started. */
   factsProgress(): Promise<Offsets | undefined>
 
   /** The last event judged of each partition, to recognise the log. */
@@ -21,7 +21,7 @@ export interface FactStore {
   /** Adds states of devices without facts; existing states remain. */
   seedFacts(seeds: readonly SeededState[]): Promise<void>
 
-  /** Judging begins after these offsets, if it has not begun yet. */
+  /** Judging starts after these offsets, if it has not started yet. */
   beginFacts(progress: Offsets): Promise<void>
 
   /**
@@ -41,7 +41,7 @@ export interface FactStore {
 
   /**
    * A partition's devices that are due at `now` or earlier, earliest first. The first `skip` are
-   * left out.
+   * omitted.
    */
   dueDevices(query: {
     readonly now: number
@@ -52,7 +52,7 @@ export interface FactStore {
 
   /**
    * Facts of an account, newest first by `at`, then sequence, then id. Facts of hidden devices are
-   * left out.
+   * omitted.
    */
   pageFacts(query: FactsQuery): Promise<readonly DeviceFact[]>
 
@@ -89,7 +89,7 @@ export interface FactStore {
 
   /**
    * Devices that are in a geofence, or for which a rule is raised, in the order of their ids, in
-   * pages. Hidden devices are left out.
+   * pages. Hidden devices are omitted.
    */
   devicesWith(query: {
     readonly accountId: string

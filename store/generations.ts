@@ -18,7 +18,7 @@ export interface Generations {
   openGeneration(generation: number): Promise<Generation>
 
   /**
-   * Begins a new generation, and removes leftovers of earlier rebuilds. Undefined while another
+   * Starts a new generation, and removes leftovers of earlier rebuilds. Undefined while another
    * rebuild is running; one that died counts as running for up to 30 s.
    */
   beginRebuild(): Promise<Rebuild | undefined>
@@ -63,7 +63,7 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
 
   /**
    * The offset of the last erasure applied to each of these devices, by partition; visible before
-   * any of the device's data is removed. Devices never erased are left out.
+   * any of the device's data is removed. Devices never erased are omitted.
    */
   erasedUpTo(query: {
     readonly accountId: string
@@ -80,9 +80,9 @@ export type FoldVersion = number | 'mixed'
 
 export type OriginBounds = { readonly least: number; readonly greatest: number }
 
-/** A running rebuild; no other can begin until it has ended. */
+/** A running rebuild; no other can start until it has ended. */
 export interface Rebuild {
-  /** The current generation when it began. */
+  /** The current generation when it started. */
   readonly from: number
   /** The generation it builds; empty at first. */
   readonly to: number

@@ -82,7 +82,7 @@ export interface Operators {
   findAccount(accountId: string): Promise<Account | undefined>
   /** Oldest first. */
   pageAccounts(query: { limit: number; after?: PlaceByAge }): Promise<Account[]>
-  /** A suspended account's keys and operators are refused; its data is kept. */
+  /** A suspended account's keys and operators are rejected; its data remains. */
   suspendAccount(query: {
     accountId: string
     suspended: boolean

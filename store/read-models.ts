@@ -109,8 +109,8 @@ export type HistoryPage = {
 
 /**
  * Devices erased by operators, from the request until the projector has applied the erasure. An
- * erasure begins another life of the device. Data that operators wrote about it in the previous
- * life is removed, and a change that belongs to that life is refused, even if it reaches the store
+ * erasure starts another life of the device. Data that operators wrote about it in the previous
+ * life is removed, and a change that belongs to that life is rejected, even if it reaches the store
  * later.
  */
 export interface Erasures {
@@ -122,7 +122,7 @@ export interface Erasures {
 
   /**
    * Hides the device and its records from every read of this store until the current read models
-   * have applied this very erasure (they may have already), and then begins its next life. Called once
+   * have applied this very erasure (they may have already), and then starts its next life. Called once
    * the event is durable in the log.
    */
   hideErased(erasure: DeviceErased): Promise<void>
@@ -134,7 +134,7 @@ export interface Erasures {
   forgetErased(erasure: DeviceErased): Promise<void>
 
   /**
-   * Removes what definitions, the audit and the refused reports contain about hidden devices, or
+   * Removes what definitions, the audit and the rejected reports contain about hidden devices, or
    * about one. Called once a device is hidden, and by the projector every minute, in case a process
    * ended in between: projecting never waits for it.
    */
@@ -152,7 +152,7 @@ export interface Erasures {
   /**
    * The erasures of these devices. `pending`: a hidden device's erasure is not applied yet; `upTo`:
    * the offset of the last applied erasure, by partition; `erasedAt`: the time of the newest one,
-   * applied or not. Devices never erased are left out.
+   * applied or not. Devices never erased are omitted.
    */
   erasuresOf(query: {
     readonly accountId: string
@@ -160,7 +160,7 @@ export interface Erasures {
   }): Promise<ReadonlyMap<string, DeviceErasures>>
 }
 
-/** By deviceId; devices never erased, as far as the store remembers, are left out. */
+/** By deviceId; devices never erased, as far as the store remembers, are omitted. */
 export type Lives = ReadonlyMap<string, string>
 
 export type DeviceErasures = {

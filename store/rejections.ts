@@ -1,16 +1,16 @@
 import type { RejectionError, ReportRejected } from '../schemas/events/report-rejected.ts'
 
-/** Refused reports: the latest 10 000 of each account, for 7 days. */
+/** Rejected reports: the latest 10 000 of each account, for 7 days. */
 export interface Rejections {
   /** A repeated rejectionId is ignored. Removes rejections that exceed the age or number limits. */
   saveRejections(events: readonly ReportRejected[]): Promise<void>
-  /** Removes the refused reports of a device up to a time. */
+  /** Removes the rejected reports of a device up to a time. */
   forgetRejections(device: { accountId: string; deviceId: string; upTo: number }): Promise<void>
   /** Newest first. `after` is the rejectionId of the last one seen. */
   pageRejections(
     query: RejectionFilter & { readonly limit: number; readonly after?: string },
   ): Promise<ReportRejected[]>
-  /** The number of refused reports: the sum of the rejections' counts. */
+  /** The number of rejected reports: the sum of the rejections' counts. */
   countRejections(filter: RejectionFilter): Promise<RejectionCounts>
 }
 

@@ -140,8 +140,8 @@ export function accountRoutes({ store, clock, turns }: AccountDependencies): Adm
       path: '/accounts/:id',
       summary: 'Suspends or reinstates an account',
       description:
-        'The keys and operators of a suspended account are refused within 5 s; its data stay. ' +
-        'Nobody suspends their own: 409.',
+        'The keys and operators of a suspended account are rejected within 5 s; its data remains. ' +
+        'Operators cannot suspend their own account: 409.',
       needs: 'platform',
       body: SUSPENSION,
       bodyExample: { suspended: true },

@@ -139,8 +139,8 @@ export function operatorRoutes({ store, clock, turns }: AccountDependencies): Ad
       path: '/operators',
       summary: 'Creates an operator of the account',
       description:
-        'An e-mail is unique in the whole service, case ignored. Without a password one is made, and ' +
-        'shown in this answer only; the operator has to change it at the first sign-in. Only an ' +
+        'An e-mail is unique in the whole service, case ignored. Without a password one is generated and ' +
+        'returned only in this response; the operator must change it at the first sign-in. Only an ' +
         'operator of the platform sets `platform`.',
       needs: 'admin session',
       body: CREATION,
@@ -212,8 +212,8 @@ function changeOperatorRoute({ store, clock, turns }: AccountDependencies): Admi
     path: '/operators/:id',
     summary: 'Changes the role, the password or the platform right of an operator',
     description:
-      'A new password ends all sessions of the operator; one that was made is not new. The last admin of an account and the ' +
-      'last operator of the platform stay what they are: 409.',
+      'A new password ends all sessions of the operator; a generated one does not count as new. The last admin of an account and the ' +
+      'last platform operator cannot lose their role: 409.',
     needs: 'admin session',
     body: CHANGES,
     bodyExample: { role: 'viewer' },

@@ -31,8 +31,8 @@ export async function warnOfMaps(
 
 async function faultOfFile(file: string): Promise<string | undefined> {
   const stats = await stat(file)
-  // Opening a pipe could occupy one of the few threads for ever.
-  if (!stats.isFile()) return 'it is no file'
+  // Opening a pipe could occupy one of the few threads forever.
+  if (!stats.isFile()) return 'it is not a file'
   if (stats.size === 0) return 'it is empty'
   const header = Buffer.alloc(HEADER_BYTES)
   const handle = await open(file)
@@ -47,7 +47,7 @@ async function faultOfFile(file: string): Promise<string | undefined> {
 function faultOfHeader(header: Buffer, size: number): string | undefined {
   const begin = header.toString('latin1', 0, 15)
   if (begin === 'SQLite format 3') return 'it is an MBTiles file: pmtiles convert makes one of it'
-  if (!begin.startsWith('PM')) return 'it is no PMTiles file'
+  if (!begin.startsWith('PM')) return 'it is not a PMTiles file'
   const version = begin.startsWith('PMTiles') ? header.readUInt8(7) : header.readUInt16LE(2)
   if (version !== VERSION)
     return `it has version ${version} of PMTiles: pmtiles convert makes 3 of it`

@@ -95,7 +95,7 @@ async function sendFile(
   { files, headers }: { files: SharedFiles; headers: Readonly<Record<string, string>> },
 ): Promise<void> {
   const stats = await stat(file).catch(() => undefined)
-  // Opening a pipe could occupy one of the few threads for ever.
+  // Opening a pipe could occupy one of the few threads forever.
   if (stats?.isFile() !== true) throw new ApiError('NOT_FOUND', 'this map is not there (yet)')
   const { size, mtimeMs } = stats
   ctx.set({ ...headers, 'Accept-Ranges': 'bytes' })

@@ -79,7 +79,7 @@ const ACTIVITY: JsonSchema = objectOf(
       type: 'array',
       items: objectOf(
         {
-          start: { ...TIME, description: 'When the hour or day begins in the time zone' },
+          start: { ...TIME, description: 'When the hour or day starts in the time zone' },
           count: { type: 'integer', minimum: 0, description: 'Records of the range only' },
         },
         { title: 'ActivityStep' },

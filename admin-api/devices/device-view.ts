@@ -34,11 +34,11 @@ export const DEVICE: JsonSchema = objectOf(
     lastSeenAt: {
       ...TIME,
       description:
-        'The newest receipt of its records, their repeats and heartbeats; imported ones count by their own time',
+        'The newest receipt of its records, their repeats and heartbeats; imported ones count by their timestamp',
     },
     firstSeenAt: TIME,
     reportCount: { type: 'integer', description: 'Stored records, each once' },
-    disabled: { type: 'boolean', description: 'Its reports are refused' },
+    disabled: { type: 'boolean', description: 'Its reports are rejected' },
     expectedIntervalSeconds: { type: 'number' },
     labels: LABELS,
     lastKeyId: {

@@ -80,10 +80,10 @@ export function eraseDeviceRoutes({
 }
 
 const DESCRIPTION = `
-Removes its status, its records and its settings (name, labels, expected interval, \`disabled\`), and takes it out of
-links, geofences and rules. From this answer on they are absent (404), including records in transit and changes made at the same time,
-until the device reports again: then it starts afresh. The audit keeps who changed the device and when, but not its
-name and labels, and not the titles of links that showed it; its refused reports are gone. The events stay in the log until its retention ends.
+Removes its status, its records and its settings (name, labels, expected interval, \`disabled\`), and removes it from
+links, geofences and rules. From this response on they are absent (404), including records in transit and concurrent changes,
+until the device reports again and starts afresh. The audit still shows who changed the device and when, but not its name and
+labels, nor the titles of links that showed it; its rejected reports are gone. Log entries remain until the log's retention ends.
 `.trim()
 
 const ERASURE = objectOf(

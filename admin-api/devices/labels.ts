@@ -36,9 +36,9 @@ const CHANGE = {
 }
 
 const CHANGE_DESCRIPTION = `
-Puts the labels of \`add\` on each of the devices and takes those of \`remove\` off. Each device is
-changed or refused separately: a device that does not exist, or would have more than ${MOST_LABELS} labels, does not keep
-the others from being changed. A call that is repeated changes nothing more.
+Adds the labels of \`add\` to each device and removes those of \`remove\`. Each device succeeds or fails
+separately: a device that does not exist, or would have more than ${MOST_LABELS} labels, does not affect the others.
+Repeating the call changes nothing.
 `.trim()
 
 /** The labels of an account's devices, and joint changes of many devices' labels. */

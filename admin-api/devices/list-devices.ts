@@ -35,7 +35,7 @@ const DEVICE_FILTER_PARAMETERS = {
     'The status, computed when read',
   ),
   q: textParameter('q', 128).described(
-    'Words, each of which is in the name or the deviceId; case, separators and leading zeros do not count: `van 7` finds `van-07`. Separators alone find what has them',
+    'Words, each of which is in the name or the deviceId; case, separators and leading zeros do not count: `van 7` finds `van-07`. Separators alone match names that contain them',
   ),
   label: labelParameter,
   keyId: textParameter('keyId', 128).described(
@@ -164,7 +164,7 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     return places.slice(0, query.limit)
   }
 
-  /** Devices erased in the meantime are left out. */
+  /** Devices erased in the meantime are omitted. */
   async function* viewsOf(
     { accountId, deviceIds }: { accountId: string; deviceIds: readonly string[] },
     now: number,

@@ -31,9 +31,9 @@ const HISTORY_PARAMETERS = {
   order: choice(['asc', 'desc'], { expected: 'order must be asc or desc' }).described(
     'By `timestamp`, and at equal times in the order in which the service received them, from the oldest (`asc`) or from the newest (`desc`). `desc` is the default of json, `asc` that of the other formats: a track is expected in the order of time',
   ),
-  limit: LIMIT_PARAMETER.described('1 to 1000, 100 where it is not given; with json only'),
+  limit: LIMIT_PARAMETER.described('1 to 1000, by default 100; with json only'),
   cursor: PAGE_PARAMETERS.cursor.described(
-    'The `nextCursor` of the page before; the other parameters stay as they were; with json only',
+    'The `nextCursor` of the previous page, with the same other parameters; with json only',
   ),
   format: choice(FORMATS, { expected: `format must be ${FORMATS.join(' or ')}` })
     .withDefault('json')
@@ -124,8 +124,8 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
 }
 
 const HISTORY_DESCRIPTION = `
-As a list in pages, or, with \`format\`, the whole range as a file. A file comes as it is read, without
-a Content-Length: one whose connection ends before it is complete is not the whole range.
+As a list in pages, or, with \`format\`, the whole range as a file. A file is streamed without
+a Content-Length: if its connection breaks, it is not the whole range.
 `.trim()
 
 const FILES = Object.fromEntries(

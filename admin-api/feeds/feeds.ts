@@ -53,7 +53,7 @@ const FACT_PARAMETERS = {
   ...PARAMETERS,
   from: rangeParameters('`decidedAt`').from,
   type: choice(FACT_TYPES, { expected: `type must be ${FACT_TYPES.join(' or ')}` }).described(
-    'Only facts of this type',
+    'Only events of this type',
   ),
 }
 const POSITION_PARAMETERS = { ...PARAMETERS, from: rangeParameters('`receivedAt`').from }
@@ -100,7 +100,8 @@ export function feedRoutes({ feeds, ...deps }: Deps): AdminRoute[] {
     route({
       ...shared,
       path: '/feeds/facts',
-      summary: 'Facts in the order of their decision, for programs that must not miss any',
+      summary:
+        'Events of devices in the order of their decision, for programs that must not miss any',
       description: DESCRIPTION,
       query: FACT_PARAMETERS,
       answer: { data: pageOf(FACT) },
@@ -162,7 +163,7 @@ function answering<
         leave()
       }
       if (!(await mayStillRead(ctx, caller))) {
-        throw new ApiError('UNAUTHORIZED', 'the access has ended meanwhile')
+        throw new ApiError('UNAUTHORIZED', 'the access has ended')
       }
     }
     succeed(ctx, pageView(page))
@@ -217,8 +218,8 @@ const ERASURE = objectOf(
 )
 
 const DESCRIPTION = `
-The oldest first, in order per device. Begin with \`after=start\`, \`after=end\` or a time (\`from\`), and continue with the
+Oldest first, in order per device. Start with \`after=start\`, \`after=end\` or a time (\`from\`), and continue with the
 \`mark\` of each page, which is valid after restarts and on every instance: nothing is missed, though an item may
-come twice, with the same id. A page may be empty although more follows, as long as \`end\` is false, because a call reads at
-most 50 000 entries of the log. Imported positions are left out, and what belongs to erased devices.
+come twice, with the same id. While \`end\` is false, a page may be empty although more follows, because a call reads at
+most 50 000 log entries. Imported positions are omitted, as are items of erased devices.
 `.trim()

@@ -77,7 +77,7 @@ const PROPERTIES: JsonSchema = {
 }
 
 const properties = parsedParts(parseProperties, PROPERTIES).described(
-  'Texts that every fact about it has; a change replaces all of them',
+  'Texts that every event about it carries; a change replaces all of them',
 )
 
 export const GEOFENCE_FIELDS = {
@@ -109,7 +109,7 @@ export const GEOFENCE_FIELDS = {
       {
         title: 'Adopting',
         description:
-          'Only while it is new or changed, and the devices in its neighbourhood are not yet all looked at: those inside already are then in it, without a fact',
+          'Only while devices near a new or changed geofence are being checked: those already inside are then in it, without an event',
       },
     ),
     { view: adoptingOf, isOptional: true },
@@ -165,7 +165,7 @@ export function parseProperties(
 const EXTERNAL_ID_TAKEN =
   'another geofence has this externalId: change it with PUT /api/v1/geofences/by-external-id/…'
 
-export const TOO_LARGE = `too large: the geofences, rules and subscriptions of an account have at most ${MOST_DEFINITION_BYTES / 1024 / 1024} MiB together: remove some, or name fewer devices by labels`
+export const TOO_LARGE = `too large: the geofences, rules and notifications of an account have at most ${MOST_DEFINITION_BYTES / 1024 / 1024} MiB together: remove some, or name fewer devices by labels`
 
 /** The message for a geofence that the account has no room for. */
 export function messageOfRefusal(refused: GeofenceRefused): string {

@@ -23,13 +23,11 @@ export const BODY_LIMIT_BYTES = 1024 * 1024
 const NAMED_AT_ONCE = 1_000
 
 const LIST_PARAMETERS = {
-  limit: LIMIT_PARAMETER.described('1 to 1000, 100 where it is not given; with json only'),
+  limit: LIMIT_PARAMETER.described('1 to 1000, by default 100; with json only'),
   cursor: PAGE_PARAMETERS.cursor,
   format: choice(['json', 'geojson'], { expected: 'format must be json or geojson' })
     .withDefault('json')
-    .described(
-      'json is a page of the list; geojson is all geofences as a file, as the import takes it',
-    ),
+    .described('json is a page of the list; geojson is all geofences as a file for the import'),
 }
 
 type ListQuery = InputOf<typeof LIST_PARAMETERS>
@@ -139,8 +137,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     }),
     geofences.change({
       summary: 'Changes a geofence',
-      description:
-        '`null` takes an optional field away. Devices are judged by the change within 5 s.',
+      description: '`null` removes an optional field. The change applies within 5 s.',
       bodyExample: { name: 'Depot', enabled: false },
       async change({ accountId, id, body, requireSeen }) {
         const next = (before: Geofence): GeofenceContent => {
@@ -168,10 +165,10 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
 }
 
 const DESCRIPTION = `
-A device **enters** when a position is inside, and as accurate as it is deep inside, or as the shorter side of the area, at
-most 100 m. It **leaves** when a position is outside by more than 20 m and by more than its accuracy. With
-\`confirmSeconds\` it must stay there that long. Devices that are inside a new or changed geofence already are in it without a
-fact. Devices are judged by it within 5 s.
+A device **enters** when a position is inside and its accuracy is at most its depth inside, or the shorter side of the area
+(at most 100 m). It **leaves** when a position is outside by more than 20 m and by more than its accuracy. With
+\`confirmSeconds\` it must stay there that long. Devices already inside a new or changed geofence are in it without an
+event. Changes apply within 5 s.
 `.trim()
 
 const GEOFENCE_NAME: JsonSchema = objectOf(

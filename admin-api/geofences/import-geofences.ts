@@ -106,11 +106,11 @@ export function importGeofencesRoute({ store, clock }: { store: Store; clock: Cl
   })
 }
 
-/** Properties with a meaning; other properties become the geofence's own, as texts. */
+/** Properties with a meaning; other properties become the geofence's properties, as texts. */
 const KNOWN = ['name', 'externalId', 'deviceIds', 'labels', 'confirmSeconds', 'enabled'] as const
 
 /**
- * Other programs write much more about a feature than a geofence can hold: the excess is left out,
+ * Other programs write much more about a feature than a geofence can hold: the excess is omitted,
  * and reported.
  */
 function readFeature(feature: unknown, { index, now }: { index: number; now: number }): Read {
@@ -181,11 +181,11 @@ function refusal(refused: GeofenceRefused) {
 }
 
 const DESCRIPTION = `
-Takes polygons, multipolygons, and points with a property \`radius\` in metres, in files as QGIS, overpass turbo, GeoServer and
-ArcGIS write them: other members are ignored. \`name\` is required; \`externalId\` (else the feature's \`id\`), \`deviceIds\`,
-\`labels\`, \`confirmSeconds\` and \`enabled\` mean what they mean elsewhere. The first ten other properties that are a text of at
-most 256 characters, a number or a boolean become the geofence's own, as texts; \`leftOut\` names the rest. Each feature is made
-or refused separately.
+Takes polygons, multipolygons, and points with a property \`radius\` in metres, in files as written by QGIS, overpass turbo, GeoServer and
+ArcGIS; other members are ignored. \`name\` is required; \`externalId\` (else the feature's \`id\`), \`deviceIds\`,
+\`labels\`, \`confirmSeconds\` and \`enabled\` mean the same as elsewhere. The first ten other properties that are a text of at
+most 256 characters, a number or a boolean become the geofence's properties, as texts; \`leftOut\` names the rest. Each feature
+succeeds or fails separately.
 `.trim()
 
 const EXAMPLE = {

@@ -97,7 +97,7 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
 type Taken<Query extends Rules, Body extends Rules> = Input<InputOf<Query>, InputOf<Body>>
 
 /**
- * A route whose handler takes input. The handler gets the types of the route's own rules, which the
+ * A route whose handler accepts input. The handler gets the types of the route's own rules, which the
  * type of a list of routes cannot express.
  */
 export function route<

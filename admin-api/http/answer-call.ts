@@ -45,7 +45,7 @@ type Identified = {
  * Answers a call in the order in which every call passes these steps:
  * 1. the service is ready to be read, and the audit complete before a change (`record-action.ts`);
  * 2. who calls: a key or session (`caller.ts`, `session-cookie.ts`), or a share (`share-callers.ts`);
- * 3. the caller's limits (`caller-limits.ts`), which end with the answer;
+ * 3. the caller's limits (`caller-limits.ts`), which end with the response;
  * 4. the caller's rights (`rights.ts`);
  * 5. the query, then the body, by the route's rules (`query.ts`, `body.ts`, `rule.ts`);
  * 6. the route's handler, which answers in the envelope, page by page (`answer-page.ts`) or in parts;

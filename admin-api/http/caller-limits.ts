@@ -21,7 +21,7 @@ const LIMITS: SlotLimits = {
       `at most ${AT_ONCE} calls of an account are worked on at a time, ${AT_ONCE_EACH} of one caller, please try again later`,
     ),
 }
-/** The limits of one caller: 8 concurrent calls, processed or next in turn, and 32 more waiting. */
+/** The limits of one caller: 8 concurrent calls, being processed or next in the queue, and 32 more waiting. */
 const CALLS_EACH = 40
 
 /** The caller: a key or an operator. */
@@ -38,7 +38,7 @@ export type LimitedCaller = {
  */
 export type CallerLimits = {
   /**
-   * Begins a call; the returned function ends it.
+   * Starts a call; the returned function ends it.
    * @throws {ApiError} 429 beyond the caller's rate or number of calls; 503 if too many calls of the account wait, or
    * this one did so for too long.
    */
@@ -55,7 +55,7 @@ export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLim
       await rate.count(caller)
       const slots = busy.get(party) ?? new Slots(LIMITS)
       if (slots.takenBy(caller) + slots.waitersOf(caller) >= CALLS_EACH) {
-        throw rateLimited(`one caller may have ${CALLS_EACH} calls under way and waiting`, 1)
+        throw rateLimited(`one caller may have ${CALLS_EACH} calls running and waiting`, 1)
       }
       busy.set(party, slots)
       const giveBack = await slots.wait(caller)

@@ -61,7 +61,7 @@ function parsePlace(text: string): CursorKey {
 
 function badCursor(): Error {
   const message =
-    'cursor must be the nextCursor of the same list with the same parameters; after an upgrade of the service begin again without one'
+    'cursor must be the nextCursor of the same list with the same parameters; after an upgrade of the service start again without one'
   return invalidParams([{ field: 'cursor', message }])
 }
 

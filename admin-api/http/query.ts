@@ -85,7 +85,7 @@ export function rangeParameters(time: string) {
 
 type Range = { readonly from?: number; readonly to?: number }
 
-/** @throws {ApiError} 400 for a range that ends before it begins. */
+/** @throws {ApiError} 400 for a range that ends before it starts. */
 export function requireRange({ from, to }: Range): void {
   if (from === undefined || to === undefined || from <= to) return
   throw invalidParams([{ field: 'from', message: 'from must not be after to' }])

@@ -65,7 +65,7 @@ export const SEEN_REVISION = wholeNumber({
   max: Number.MAX_SAFE_INTEGER,
   expected: 'revision must be the whole number that the last read showed',
 }).described(
-  'The one that the change is based on: 409 if it is no longer current, and `details` name the fields that changed since. Absent: the change is made anyhow',
+  'The revision that the change is based on: 409 if it is no longer current; `details` name the fields changed since. If absent, the change is always made',
 )
 
 /** The last fields of a versioned resource. */

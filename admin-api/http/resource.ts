@@ -271,9 +271,12 @@ export type Resource<Item extends Stored> = Pick<
 
 /** @throws {ApiError} 404 */
 export function requireKnown<Item>(kind: ResourceKind, item: Item | undefined): Item {
-  if (item === undefined) throw new ApiError('NOT_FOUND', `there is no ${kind} with this id`)
+  if (item === undefined)
+    throw new ApiError('NOT_FOUND', `there is no ${wordOf(kind)} with this id`)
   return item
 }
+
+const wordOf = (kind: ResourceKind) => (kind === 'subscription' ? 'notification' : kind)
 
 /**
  * `seen`: the revision that a change is based on; absent: any.
@@ -288,7 +291,7 @@ export function requireRevision(
   const since = Object.entries(changedIn).filter(([, changedAt]) => changedAt > seen)
   throw new ApiError(
     'CONFLICT',
-    `this ${kind} has been changed meanwhile: read it again, or leave out revision to change it anyhow`,
+    `this ${wordOf(kind)} has been changed in the meantime: read it again, or omit revision to overwrite it`,
     {
       details:
         since.length === 0

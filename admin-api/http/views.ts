@@ -32,7 +32,7 @@ const POSITION_PROPERTIES: JsonSchema = {
       { type: 'number', minimum, maximum },
     ]),
   ),
-  timestamp: { ...TIME, description: 'When the position was true' },
+  timestamp: { ...TIME, description: 'When the position was recorded' },
   receivedAt: { ...TIME, description: 'When the report was received' },
   ...Object.fromEntries(
     MEASUREMENT_FIELDS.map(({ name, meaning }) => [name, { type: 'number', description: meaning }]),
@@ -42,7 +42,7 @@ const POSITION_PROPERTIES: JsonSchema = {
     // Neither `const` nor `enum`: generators write faulty Python for an optional one.
     type: 'boolean',
     description:
-      'Always true: it was recorded earlier, elsewhere, and brought in as history. Absent from others',
+      'Always true: recorded earlier elsewhere, and imported as history. Absent from others',
   },
 }
 const POSITION_REQUIRED = ['recordId', 'latitude', 'longitude', 'timestamp', 'receivedAt']

@@ -29,7 +29,7 @@ import { isJsonObject } from '../../schemas/text/json-object.ts'
 /** The same limit as the ingest API's. */
 const BODY_LIMIT_BYTES = 1024 * 1024
 const MOST_REPORTS = 1_000
-/** A batch may wait for its turn there. */
+/** A batch may wait there for a slot. */
 const ANSWERS_WITHIN_MS = 25_000
 
 const REPORTS = {
@@ -84,7 +84,7 @@ export function importRoutes(deps: {
 
   function requireOpen(ctx: AdminContext, caller: OperatorCaller): OpenImport {
     const found = imports.find(pathParameter(ctx, 'id'), caller)
-    if (found === undefined) throw new ApiError('NOT_FOUND', 'this import has ended: begin another')
+    if (found === undefined) throw new ApiError('NOT_FOUND', 'this import has ended: start another')
     return found
   }
 
@@ -145,10 +145,10 @@ export function importRoutes(deps: {
 }
 
 const DESCRIPTION = `
-For the console's own page, which holds no API key; programs send to the ingest API with a key of the scope
-\`positions:import\`. The service makes such a key, which lives an hour at most and never leaves it, and sends the positions on
-with it. It ends with the import, with the session and with the process. An account has at most 20 imports under way: one
-more ends one that has not been used for five minutes, and is a 409 if there is none.
+For the console's page, which holds no API key; programs send to the ingest API with a key of the scope
+\`positions:import\`. The service creates such a key for at most an hour, never returns it, and forwards the positions
+with it. The key ends with the import, the session or the process. An account has at most 20 imports in progress: another one
+ends one that has been unused for five minutes; if there is none, it is a 409.
 `.trim()
 
 const REPORTS_EXPECTED = `reports must be a list of 1 to ${MOST_REPORTS} objects`
@@ -177,7 +177,7 @@ function acceptedIn({ status, headers, body }: IngestAnswer): object {
   if (status === 200 && typeof data === 'object' && data !== null) return data
   const identifier = PASSED_ON.find((one) => one === error && ERRORS[one] === status)
   if (identifier === undefined || typeof message !== 'string') {
-    throw unavailable('the ingest API has refused the import, please try again')
+    throw unavailable('the ingest API rejected the import, please try again')
   }
   if (identifier === 'INVALID_PARAMS') throw invalidParams([{ field: 'reports', message }])
   const retryAfter = headers.get('retry-after')

@@ -16,7 +16,7 @@ const MOST_OPEN = 20
  */
 const IDLE_MS = 5 * 60_000
 const NAME = 'Import in the console'
-const TOO_MANY = `an account has at most ${MOST_OPEN} imports under way: wait until one ends, or stop one`
+const TOO_MANY = `an account has at most ${MOST_OPEN} imports in progress: wait until one ends, or stop one`
 
 /** A running import, with its key. */
 export type OpenImport = {

@@ -43,7 +43,7 @@ export function identifyKeyRoute({
     path: '/keys/identify',
     summary: 'Finds the API key a secret belongs to',
     description:
-      'Also one that is revoked or expired, and the secret from before a rotation. 10 times in 60 s.',
+      'Also finds revoked and expired keys, and secrets replaced by a rotation. At most 10 times in 60 s.',
     needs: 'admin',
     body: SECRET,
     bodyExample: { key: 'gps_…' },

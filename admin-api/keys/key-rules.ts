@@ -30,7 +30,7 @@ const expiresAt = parsedValue({
 })
 
 const devicesExpected =
-  'deviceIds must be a list of 1 to 1000 different deviceIds, or beginnings of such that end in *'
+  'deviceIds must be a list of 1 to 1000 different deviceIds, or prefixes that end in *'
 const deviceIds = list(
   text({
     max: 129,

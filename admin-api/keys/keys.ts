@@ -94,7 +94,7 @@ export function keyRoutes({
     keys.change({
       summary: 'Changes the name and the limits of an API key',
       description:
-        '`null` takes `expiresAt`, `deviceIds` or `rateLimit` away. Services see it within 5 s.',
+        '`null` removes `expiresAt`, `deviceIds` or `rateLimit`. The change applies within 5 s.',
       bodyExample: { name: 'Tracker 7', rateLimit: 600 },
       async change({ accountId, id, before, body }) {
         refuseBoundAdmin(before.scopes, body)
@@ -195,8 +195,8 @@ function rotateKeyRoute({
     path: '/keys/:id/rotate',
     summary: 'Gives an API key a new secret, shown only in this response',
     description:
-      'The secret until now works for `graceSeconds` more (7 days unless given, 30 at most); ' +
-      'one from before that no longer, so rotate again only once senders have the new one.',
+      'The current secret works for another `graceSeconds` (default 7 days, at most 30); ' +
+      'the one before it stops working, so rotate again only once senders have the new one.',
     needs: 'admin',
     body: GRACE,
     bodyExample: { graceSeconds: 86_400 },

@@ -50,9 +50,9 @@ export function placesRoute({ placeNames }: { placeNames: PlaceNames }): AdminRo
 }
 
 const DESCRIPTION = `
-Answers in the order of \`at\`, from the account's geofences and a gazetteer that is part of the service (GeoNames, CC BY 4.0:
+Names in the order of \`at\`, from the account's geofences and a gazetteer that is part of the service (GeoNames, CC BY 4.0:
 name it as the source): nothing is sent to anyone. A place in several geofences has the name of the smallest; one that is larger
-than a town (10 km) hides no town. The gazetteer has no borders: near one, and in a geofence, \`country\` is left out.
+than a town (10 km) hides no town. The gazetteer has no borders: near one, and in a geofence, \`country\` is omitted.
 `.trim()
 
 const NUMBER = String.raw`[+-]?(?:\d{1,3}(?:\.\d{0,20})?|\.\d{1,20})`

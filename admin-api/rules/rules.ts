@@ -30,7 +30,7 @@ import { resource, type InAccount } from '../http/resource.ts'
 import { flag, list, parsedParts, text, wholeNumber } from '../http/rule.ts'
 import { parseWhen, WHEN } from './when-rule.ts'
 
-/** Conditions of devices that become facts when they begin and end. */
+/** Conditions of devices that become facts when they start and end. */
 export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   const rules = resource({
     kind: 'rule',
@@ -74,7 +74,7 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
     rules.change({
       summary: 'Changes a rule',
       description:
-        '`null` takes an optional field away. A change drops what was known of the condition, without facts.',
+        '`null` removes an optional field. A change resets the condition, without events.',
       bodyExample: { forSeconds: 120 },
       async change({ accountId, id, body, requireSeen }) {
         const next = (before: DeviceRule) => {
@@ -98,8 +98,8 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
 const DESCRIPTION = `
 A rule is **raised** for a device once its condition has held for \`forSeconds\`, and **cleared** by the first input for which
 it no longer holds. \`stopped\` finds stops as trips do, and those of trackers that sleep or repeat their last position; a
-device that has stopped has the speed 0 if it reports none. \`silent\` needs \`forSeconds\` of 10 at least. Devices are judged by
-it within 5 s.
+device that has stopped has the speed 0 if it reports none. \`silent\` needs a \`forSeconds\` of at least 10. Changes apply
+within 5 s.
 `.trim()
 
 const MOST_GEOFENCES = 100
@@ -129,7 +129,7 @@ const RULE_FIELDS = {
     {
       type: 'boolean',
       description:
-        'No report can pass the threshold, or `clear`: the rule is never raised, or never cleared. New rules are refused with 400',
+        'No report can pass the threshold, or `clear`: the rule is never raised, or never cleared. New rules are rejected with 400',
     },
     {
       view: ({ when }: DeviceRule) => unreachableThresholds(when).length > 0 || undefined,

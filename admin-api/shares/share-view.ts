@@ -38,7 +38,7 @@ const PROPERTIES = {
   trailMinutes: { type: 'integer' },
   showsNow: {
     type: 'boolean',
-    description: 'Whether it showed the last known positions from the beginning',
+    description: 'Whether it showed the last known positions from the start',
   },
   showsStreets: {
     type: 'boolean',

@@ -122,7 +122,7 @@ async function readTrail(
 const POSITION: JsonSchema = {
   latitude: { type: 'number', minimum: -90, maximum: 90 },
   longitude: { type: 'number', minimum: -180, maximum: 180 },
-  timestamp: { ...TIME, description: 'When the position was true' },
+  timestamp: { ...TIME, description: 'When the position was recorded' },
 }
 
 export const SHARED_DEVICE: JsonSchema = {

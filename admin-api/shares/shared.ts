@@ -147,8 +147,8 @@ export function sharedRoutes({
 }
 
 const DESCRIPTION = `Server-Sent Events: \`position\` with a device as in the call for the share, without its
-trail, and \`heartbeat\` every 4 s. They have no \`id\`: after a connection was lost, ask for the share
-again. The stream ends when the share does, and when a device leaves it.`
+trail, and \`heartbeat\` every 4 s. They have no \`id\`: after a lost connection, request the share
+again. The stream ends with the share, or when a device leaves it.`
 
 function devicesOf({ devices }: Share): string {
   return devices.map(({ ref }) => ref).join()

@@ -56,7 +56,7 @@ const NEW_SHARE = {
       additionalProperties: jsonSchemaOf(GIVEN_NAME.schema),
       maxProperties: MOST_DEVICES,
     },
-  }).described('Names of the devices on this link, by deviceId, in place of their own'),
+  }).described('Names of the devices on this link, by deviceId, instead of those of the account'),
   expiresAt: parsedValue({
     parse(text, now) {
       const time = parseIso8601(text)
@@ -201,9 +201,9 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
 
 const DESCRIPTION = `
 Everybody who has the token sees where these devices are until \`expiresAt\`, at most 30 days from now, with a
-trail of \`trailMinutes\`: no ids, nothing of the account, and nothing that was received, or by its \`timestamp\` true,
-before the share was made, except one last known position of each device. With \`"showsNow":false\` that is left out too, and
-a device is there once it has reported. An erased device leaves its shares for good. Open streams end within 5 s of a change.
+trail of \`trailMinutes\`: no ids, no account data, and nothing received or recorded (\`timestamp\`) before the share was
+created, except one last known position of each device. With \`"showsNow":false\` that is omitted too, and
+a device appears once it has reported. An erased device leaves its shares for good. Open streams end within 5 s of a change.
 `.trim()
 
 function unknownDevice(): ApiError {

@@ -70,7 +70,7 @@ function derive(
   })
 }
 
-/** The turns of all password work, by client: see `clientOf`. */
+/** The queue of all password work, by client: see `clientOf`. */
 export type PasswordTurns = Pick<Slots, 'run'>
 
 /**

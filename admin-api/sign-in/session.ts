@@ -137,8 +137,8 @@ export function sessionRoutes({
       path: '/session',
       summary: 'Returns the signed-in operator and the end of the session',
       description:
-        'Is a use of the session like any other request, which an open stream is not. A use within ' +
-        'a minute of the one before moves nothing.',
+        'Counts as use of the session, like any request but an open stream. A use within ' +
+        'a minute of the previous one changes nothing.',
       needs: 'session',
       answer: { data: SIGNED_IN },
       async handle(ctx, caller) {

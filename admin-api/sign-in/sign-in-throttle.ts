@@ -15,11 +15,11 @@ type Who = {
 
 /**
  * Limits password guessing: by default 10 failures per client address and e-mail in 15 minutes, and
- * 30 per client address. Beyond the latter the right password still signs in, so that an attacker
+ * 30 per client address. Beyond the latter the correct password still signs in, so that an attacker
  * does not shut out others behind the same address, operators' passwords are tried 30 times per
  * address in all, and every failure gets the same 429. In every state, an attempt with an unknown
  * e-mail costs the same work and takes as long as one with a known e-mail: see `LateChecks`. An
- * attempt below the limit that got no turn is not counted.
+ * attempt below the limit that never ran is not counted.
  */
 export class SignInThrottle {
   readonly #ofPair: Failures
@@ -34,7 +34,7 @@ export class SignInThrottle {
     failuresOfClient = 30,
     seconds = 15 * 60,
     remembered = 50_000,
-    // Many times the duration of a check, or a busy machine would refuse the right password.
+    // Many times the duration of a check, or a busy machine would reject the correct password.
     answersAfterMs = 3_000,
   } = {}) {
     this.#ofPair = new Failures({ most: failures, seconds, remembered })
@@ -45,7 +45,7 @@ export class SignInThrottle {
   }
 
   /**
-   * Runs `check` in a turn and counts a failure if it returns undefined. Without `maySucceed` it
+   * Runs `check` when a slot is free and counts a failure if it returns undefined. Without `maySucceed` it
    * must do the work of a wrong password. The failure is counted in advance and undone on success,
    * so concurrent guesses do not bypass the limit.
    *
@@ -152,9 +152,9 @@ const WAITING = { waiting: 1_000, waitingEach: 100 }
 
 /**
  * Checks passwords for clients beyond their limit of failures, one at a time. Each check does the
- * same work, and every failure is answered after exactly `answersAfterMs`: neither time nor queue
+ * same work, and every failure gets its response after exactly `answersAfterMs`: neither time nor queue
  * shows which checks could have succeeded. Checks that can succeed go first, so a flood of others
- * does not delay them. A check that has had no turn by then fails.
+ * does not delay them. A check that has not started by then fails.
  */
 class LateChecks {
   readonly #turns: PasswordTurns

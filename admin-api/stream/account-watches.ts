@@ -54,7 +54,7 @@ export function accountWatches({
   const statuses = watch('device statuses', statusEveryMs, statusChanges)
   const watches: Partial<Record<ChosenEvent, Lingering<Look>>> = {
     'device-status': statuses,
-    rejection: watch('refused reports', rejectionsEveryMs, newRejections),
+    rejection: watch('rejected reports', rejectionsEveryMs, newRejections),
     fact: watch('facts', factsEveryMs, (input) => newFacts(input, joinFacts)),
     'fact-handling': watch('handling of facts', factsEveryMs, newHandlings),
   }
@@ -70,7 +70,7 @@ export function accountWatches({
       signal.addEventListener('abort', leave, { once: true })
       const own = start({ accountId, feed, store, clock, signal })
       repeatPeriodically({ what, everyMs, task: () => own.look(), signal, logger }).catch(
-        (error: unknown) => logger.error({ err: error, what }, 'watching failed'),
+        (error: unknown) => logger.error({ err: error, what }, 'could not start watching'),
       )
       return own
     }

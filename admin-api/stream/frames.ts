@@ -42,7 +42,7 @@ export type ReaderFrames = {
   /** Renders an entry from the ring; empty if it is not for this reader. */
   live(entry: RingEntry, reader: LogReader): string
   gap(reason: GapReason): string
-  /** Tells the client to connect again, because too many entries have arrived. */
+  /** Asks the client to reconnect, because too many entries have arrived. */
   lagging(id?: string): string
 }
 
@@ -121,12 +121,12 @@ export function readerFrames({
 const GAPS = {
   expired: JSON.stringify({
     reason:
-      'events after the Last-Event-ID are no longer in the log, or it is another log: what there is follows',
+      'log entries after the Last-Event-ID are gone, or the log is another one: the available ones follow',
   }),
-  unreadable: JSON.stringify({ reason: 'there are events that cannot be read: others follow' }),
+  unreadable: JSON.stringify({ reason: 'some log entries cannot be read: others follow' }),
 }
 const COME_AGAIN = JSON.stringify({
-  reason: 'too much has come to be sent on this connection: connect again with the last id',
+  reason: 'this connection is too slow: reconnect with the last id',
 })
 
 /** The client's reconnection delay in milliseconds. */

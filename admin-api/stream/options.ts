@@ -21,7 +21,7 @@ export type StreamOptions = {
   readonly factsEveryMs: number
   /** How long a reader of the past waits for a pending erasure. */
   readonly pendingMs: number
-  /** How long a response waits for the end of the log before it begins without it. */
+  /** How long a response waits for the end of the log before it starts without it. */
   readonly beginsWithinMs: number
   /**
    * How often a reader's access and progress are checked. With `sharedCheckMs` and the client's

@@ -34,7 +34,7 @@ type ReaderInput = {
   readonly options: StreamOptions
 }
 
-/** Ring entries that a reader scans in one turn, even if none is for it. */
+/** Ring entries that a reader scans in one event-loop turn, even if none is for it. */
 const LOOKED_AT_ONCE = 500
 
 /**

@@ -68,7 +68,7 @@ function tooMany(message: string): ApiError {
 const CHUNKS_A_TURN = 16
 
 /**
- * Spreads the work of many readers over turns of the event loop, first come, first served. A reader
+ * Spreads the work of many readers over event-loop turns, first come, first served. A reader
  * that has fallen behind would otherwise write megabytes in one turn, because the kernel takes them
  * immediately, and a hundred of them would block every other call for seconds.
  */

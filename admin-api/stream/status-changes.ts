@@ -117,7 +117,7 @@ export function statusChanges({
     }
   }
 
-  /** Devices whose silence began between `seenFrom` (inclusive) and `seenBefore` (exclusive). */
+  /** Devices whose silence started between `seenFrom` (inclusive) and `seenBefore` (exclusive). */
   async function lookAtSilent(seenFrom: number, seenBefore: number): Promise<void> {
     let after: DevicePlace | undefined
     while (seenFrom < seenBefore && !signal.aborted) {

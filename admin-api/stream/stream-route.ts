@@ -25,7 +25,7 @@ const FILTER = {
       examples: ['position,rejection'],
     },
   }).described(
-    `Which events come, separated by commas; ${[...USUAL_EVENTS].join(' and ')} where it is not given`,
+    `Which events to send, separated by commas; ${[...USUAL_EVENTS].join(' and ')} where it is not given`,
   ),
 }
 
@@ -91,18 +91,18 @@ const DESCRIPTION = `Server-Sent Events (WHATWG HTML, section 9.2). The service 
 
 | event | data |
 | --- | --- |
-| \`position\` | A record, once it is in the log. Its \`id\` is an opaque mark of the place in the log |
-| \`device-status\` | A device whose last position or status has changed, at most 10 s late. It has no \`id\` and is not replayed |
-| \`fact\` | What happened to a device, as in the list of facts, once it is decided. It has no \`id\` and is not replayed |
-| \`fact-handling\` | \`{id, deviceId, handling}\`: what an operator has done about the fact with this id, as in the list of facts. It has no \`id\` and is not replayed |
-| \`rejection\` | A refused report, as in the list of rejections. It has no \`id\` and is not replayed; one may come twice and is known by its \`rejectionId\`. For operators, and for API keys with the scope \`admin\` |
+| \`position\` | A record, once it is in the log. Its \`id\` is an opaque mark of the position in the log |
+| \`device-status\` | A device whose last position or status has changed, within 10 s. It has no \`id\` and is not replayed |
+| \`fact\` | An event of a device, as in \`GET /facts\`, once it is decided. It has no \`id\` and is not replayed |
+| \`fact-handling\` | \`{id, deviceId, handling}\`: what an operator has done about the event with this id, as in \`GET /facts\`. It has no \`id\` and is not replayed |
+| \`rejection\` | A rejected report, as in the list of rejections. It has no \`id\` and is not replayed; one may come twice with the same \`rejectionId\`. For operators, and for API keys with the scope \`admin\` |
 | \`device-erased\` | \`{deviceId}\` of a device that an operator has erased. Its \`id\` is a mark like a position's |
-| \`heartbeat\` | \`{}\`, at once and every 4 s. Its \`id\` moves the place in the log on |
-| \`gap\` | Events after the \`Last-Event-ID\` are no longer in the log, which may be another one, or cannot be read: what there is follows |
-| \`lagging\` | The connection is too slow and ends: connect again with the last \`id\` |
+| \`heartbeat\` | \`{}\`, at once and every 4 s. Its \`id\` moves that mark on |
+| \`gap\` | Log entries after the \`Last-Event-ID\` are gone, cannot be read, or the log is another one: the available ones follow |
+| \`lagging\` | The connection is too slow and ends: reconnect with the last \`id\` |
 
 A client that sends the last \`id\` it has seen in the header \`Last-Event-ID\`, as browsers do when
-they connect again, misses no position and no erasure; a record may come twice and is known by its \`recordId\`.
+they connect again, misses no position and no erasure; a record may come twice with the same \`recordId\`.
 Records of erased devices are not replayed.`
 
 function parseEvents(text: string): ReadonlySet<ChosenEvent> | undefined {
@@ -121,6 +121,6 @@ export function lastEventId(ctx: AdminContext): ReaderPosition | undefined {
   const position = readMark(mark)
   if (position !== undefined) return position
   const message =
-    'Last-Event-ID must be the id of an event of this stream, unchanged; leave it out to begin with new events'
+    'Last-Event-ID must be the id of an event of this stream, unchanged; leave it out to start with new events'
   throw invalidParams([{ field: 'Last-Event-ID', message }])
 }

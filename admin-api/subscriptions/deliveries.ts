@@ -33,7 +33,7 @@ const CLOCKS_DIFFER_BY_MS = 60_000
 const LIST_PARAMETERS = {
   ...PAGE_PARAMETERS,
   outcome: choice(['failed'], { expected: 'outcome must be failed' }).described(
-    'Only deliveries without a 2xx answer',
+    'Only deliveries without a 2xx response',
   ),
 }
 
@@ -114,7 +114,7 @@ export function deliveriesRoutes({
       ? (await pagesOf(id, number + 1).next()).value?.[0]
       : undefined
     if (delivery?.number !== number) {
-      throw new ApiError('NOT_FOUND', 'there is no delivery with this number, or no longer')
+      throw new ApiError('NOT_FOUND', 'there is no delivery with this number (any more)')
     }
     const told = await findTold(store, subscription, [delivery])
     const { ids, at } = delivery
@@ -132,7 +132,7 @@ export function deliveriesRoutes({
 
   /**
    * A receiver may repeat request content in its response: responses to deliveries about a device
-   * erased since are left out.
+   * erased since are omitted.
    */
   async function withoutErased(
     accountId: string,
@@ -157,7 +157,7 @@ export function deliveriesRoutes({
     route({
       method: 'GET',
       path: '/subscriptions/:id/deliveries',
-      summary: 'Lists the deliveries of a subscription, newest first',
+      summary: 'Lists the deliveries of a notification, newest first',
       description: 'The last 1000 requests of 7 days.',
       needs,
       query: LIST_PARAMETERS,
@@ -205,7 +205,7 @@ export const OUTCOME = {
 }
 
 const FIELDS = {
-  number: { type: 'integer', description: 'Increases with every delivery of the subscription' },
+  number: { type: 'integer', description: 'Increases with every delivery of the notification' },
   at: TIME,
   ids: { type: 'array', items: { type: 'string' }, description: 'The items in it' },
   attempt: { type: 'integer', description: '1: the first' },
@@ -224,8 +224,8 @@ const DELIVERY: JsonSchema = objectOf(
 )
 
 const RENDERED = `
-Nothing of a request is stored but the ids of its items: it is rendered again when it is read, from what is still kept, with the
-names and settings of now. What has been erased since is absent, and so are the signature, tokens and headers of your own; the
+Only the ids of a request's items are stored: it is rendered again when read, from the items that still exist, with current
+names and settings. Erased items are absent, as are the signature, tokens and custom headers; the
 \`mark\` of every batch is \`rendered again\`.
 `.trim()
 
@@ -252,7 +252,7 @@ const DELIVERY_CONTENT: JsonSchema = objectOf(
         ),
         { type: 'null' },
       ],
-      description: 'Null: none of its items exists any longer',
+      description: 'Null: none of its items still exists',
     },
   },
   { title: 'DeliveryContent', optional: ['status', 'error'] },

@@ -18,7 +18,8 @@ export const HOURS: JsonSchema = objectOf(
     to: {
       type: 'string',
       pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$',
-      description: 'Before `from`: of the next day, and part of the day on which it begins',
+      description:
+        'If before `from`, on the next day; the night belongs to the day on which it starts',
     },
     zone: { type: 'string', description: 'IANA, `Europe/Berlin`' },
   },

@@ -135,7 +135,7 @@ function faultsOf(kind: Kind, members: Members, networks: OutboundNetworks): str
       return [
         ...(matches(members['token'], /^\d{1,20}:[\w-]{20,100}$/)
           ? []
-          : ['.token must be the token of a bot, as BotFather gives it']),
+          : ['.token must be the token of a bot, from BotFather']),
         ...(matches(members['chatId'], /^(-?\d{1,20}|@\w{1,64})$/)
           ? []
           : ['.chatId must be a text: the number of a chat, or @ and the name of a channel']),

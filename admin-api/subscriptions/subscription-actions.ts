@@ -42,7 +42,7 @@ import { startRule } from './subscription-fields.ts'
 /** Longer than a receiver's time limit. */
 const TEST_WITHIN_MS = 20_000
 const LOOKS_EVERY_MS = 200
-const RESENT_EXPECTED = `ids must be a list of 1 to ${MOST_RESENT_IN_CALL} different ids of facts or records`
+const RESENT_EXPECTED = `ids must be a list of 1 to ${MOST_RESENT_IN_CALL} different ids of events or records`
 const RESENT = {
   ids: list(text({ max: 64, expected: RESENT_EXPECTED }), {
     max: MOST_RESENT_IN_CALL,
@@ -182,7 +182,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     {
       method: 'POST',
       path: '/subscriptions/:id/test',
-      summary: 'Sends a test to a subscription’s receiver and returns its response',
+      summary: 'Sends a test to a notification’s receiver and returns its response',
       description: 'Also while it is disabled. Changes neither its mark nor its state.',
       needs,
       answer: { data: TEST_OUTCOME },
@@ -205,8 +205,8 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     {
       method: 'POST',
       path: '/subscriptions/:id/enable',
-      summary: 'Enables a disabled subscription, which continues where it stopped',
-      description: 'A failing subscription is retried immediately.',
+      summary: 'Enables a disabled notification, which continues where it stopped',
+      description: 'A failing notification is retried immediately.',
       needs,
       answer: { data: schema },
       handle: enable,
@@ -214,9 +214,9 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     route({
       method: 'POST',
       path: '/subscriptions/:id/rewind',
-      summary: 'Moves a subscription to another position in its feed',
+      summary: 'Moves a notification to another mark in its feed',
       description:
-        '`to` is `start`, `now`, a mark of the feed, or a time. `sendsSince` in the answer says from when items will be sent: `maxAgeSeconds` leaves out older ones. Absent: all after the place are.',
+        '`to` is `start`, `now`, a mark of the feed, or a time. `sendsSince` in the response is the time from which items will be sent: `maxAgeSeconds` omits older ones. If absent, all items after the mark are sent.',
       needs,
       body: REWOUND,
       bodyExample: { to: '2026-01-31T12:30:00Z' },
@@ -227,7 +227,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       method: 'POST',
       path: '/subscriptions/:id/resend',
       summary: 'Resends items in order, before the rest',
-      description: `Facts or records that are still kept, including those set aside: ${MOST_RESENT_IN_CALL} in a call, and ${MOST_RESENT_WAITING} that wait.`,
+      description: `Events or records that still exist, including those set aside: ${MOST_RESENT_IN_CALL} in a call, and ${MOST_RESENT_WAITING} that wait.`,
       needs,
       body: RESENT,
       bodyExample: { ids: ['01KDVDNA00Z6JGGE5XXD5XW7P3'] },

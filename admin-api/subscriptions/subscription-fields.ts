@@ -48,32 +48,32 @@ export function subscriptionFields(networks: OutboundNetworks) {
     ...SELECTION_FIELDS,
     geofenceIds: optional(
       idsRule('geofenceIds', 'geofences').described(
-        'Only facts about one of these, or of a device that is in one',
+        'Only events about one of these, or of a device that is in one',
       ),
     ),
-    ruleIds: optional(idsRule('ruleIds', 'rules').described('Only facts about one of these')),
+    ruleIds: optional(idsRule('ruleIds', 'rules').described('Only events about one of these')),
     hours: optional(parsedParts(parseHours, HOURS), { shown: { ...HOURS, title: 'Hours' } }),
     zone: optional(
       text({ max: 64, expected: ZONE_EXPECTED, fits: isTimeZone }).described(
-        'IANA, of the times in chats and mails: by default that of `hours`, else the server’s',
+        'IANA time zone for times in chats and mails; by default that of `hours`, else the server’s',
       ),
     ),
     everySeconds: withDefault(
       secondsRule('everySeconds', { min: 0, max: 3_600 }).described(
-        'The least time between two deliveries',
+        'The minimum time between two deliveries',
       ),
       0,
     ),
     maxAgeSeconds: optional(
       secondsRule('maxAgeSeconds', { min: 1, max: 30 * 86_400 }).described(
-        'Items decided longer ago are skipped: by default none, in mails and chats after an hour. What was due while the receiver failed is kept for 24 hours',
+        'Items decided longer ago are skipped: by default none, in mails and chats after an hour. Items due while the receiver failed stay deliverable for 24 hours',
       ),
     ),
     start: {
       created: startRule('start')
         .nullIsAbsence()
         .withDefault('now')
-        .described('Where it begins: `now`, `start`, a mark of the feed, or a time'),
+        .described('Where it starts: `now`, `start`, a mark of the feed, or a time'),
     },
     target: required(parsedParts(targetParser(networks), TARGET), {
       shown: SHOWN_TARGET,
@@ -98,7 +98,7 @@ export type ShownSubscription = DeviceSubscription & {
   readonly sendsSince?: number
 }
 
-/** Where reading a feed begins. */
+/** Where reading a feed starts. */
 export function startRule(field: string) {
   const expected = `${field} must be start, now, a mark of this feed or an ISO 8601 date and time`
   return text({ max: 12_000, expected })
@@ -128,9 +128,9 @@ export function requireFitting({
   const given = Object.entries({ types, geofenceIds, ruleIds })
   const faults = given
     .filter(([, value]) => value !== undefined)
-    .map(([field]) => ({ field, message: `${field} is about facts, not about positions` }))
+    .map(([field]) => ({ field, message: `${field} is about events, not about positions` }))
   if (target.kind !== 'webhook') {
-    const message = `target.kind ${target.kind} takes facts; positions go to a webhook`
+    const message = `target.kind ${target.kind} takes events; positions go to a webhook`
     faults.push({ field: 'target.kind', message })
   }
   if (faults.length > 0) throw invalidParams(faults)
@@ -140,7 +140,7 @@ export function requireFitting({
 export function requireStoredSubscription(outcome: 'stored' | 'too many' | TooLarge): void {
   if (outcome === 'stored') return
   if (outcome === 'too large') throw tooLargeSubscription()
-  const message = `an account has at most ${MOST_SUBSCRIPTIONS} subscriptions: delete some first`
+  const message = `an account has at most ${MOST_SUBSCRIPTIONS} notifications: delete some first`
   throw invalidParams([{ field: 'name', message }])
 }
 
@@ -157,7 +157,7 @@ const PROGRESS_FIELDS = {
       enum: [...SUBSCRIPTION_STATES],
       description: '`paused`: the account is suspended; only the metrics show it',
     },
-    // Calls from a suspended account are refused, so it never sees this.
+    // Calls from a suspended account are rejected, so it never sees this.
     { view: (item: DeviceSubscription) => subscriptionState(item, { suspended: false }) },
   ),
   failingSince: readOnly(TIME, {

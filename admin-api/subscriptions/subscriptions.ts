@@ -81,11 +81,11 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
 
   return [
     subscriptions.list({
-      summary: 'Lists subscriptions, newest first',
+      summary: 'Lists notifications, newest first',
       page: (query) => store.pageSubscriptions(query),
     }),
     subscriptions.create({
-      summary: 'Creates a subscription',
+      summary: 'Creates a notification',
       description: DESCRIPTION,
       bodyExample: {
         name: 'To the office',
@@ -118,11 +118,11 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
         return target.kind === 'webhook' ? { ...subscription, secret } : subscription
       },
     }),
-    subscriptions.show({ summary: 'One subscription, with its state' }),
+    subscriptions.show({ summary: 'One notification, with its state' }),
     subscriptions.change({
-      summary: 'Changes a subscription',
+      summary: 'Changes a notification',
       description:
-        '`null` takes an optional field away. A `target` replaces the one before, and is tried without a pause.',
+        '`null` removes an optional field. A `target` replaces the previous one and is tried at once.',
       bodyExample: {
         everySeconds: 60,
         hours: { days: [6, 7], from: '00:00', to: '24:00', zone: 'Europe/Berlin' },
@@ -160,16 +160,16 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       },
     }),
     subscriptions.remove({
-      summary: 'Deletes a subscription and its list of deliveries',
+      summary: 'Deletes a notification and its list of deliveries',
       remove: (query) => store.deleteSubscription({ ...query, deletedAt: clock.now() }),
     }),
   ]
 }
 
 const DESCRIPTION = `
-Sends facts, or positions, to a webhook, a phone (ntfy), a chat or operators' mail, in the order of the log, and tries
-again until they arrive. A webhook is signed as [Standard Webhooks](https://www.standardwebhooks.com) has it, with the
-\`secret\` that only this answer and that of \`rotate\` show. Without \`SECRETS_KEY\` a 503.
+Sends events, or positions, to a webhook, a phone (ntfy), a chat or operators' mail, in the order of the log, and retries
+until they arrive. A webhook is signed as [Standard Webhooks](https://www.standardwebhooks.com) specifies, with the
+\`secret\` that only this response and that of \`rotate\` contain. Without \`SECRETS_KEY\` it is a 503.
 `.trim()
 
 /** A new target counts as healthy. A webhook retains its secret. */
@@ -232,7 +232,7 @@ export function requireSecrets({
   readonly secrets: SealedSecrets | undefined
 }): SealedSecrets {
   if (secrets !== undefined) return secrets
-  throw unavailable('subscriptions need a key to encrypt their secrets with: set SECRETS_KEY')
+  throw unavailable('notifications need a key to encrypt their secrets with: set SECRETS_KEY')
 }
 
 export function seal(secrets: SealedSecrets, id: string, content: SubscriptionSecrets): string {
@@ -248,7 +248,7 @@ export function openSecrets(
     return JSON.parse(secrets.open(sealed, id)) as SubscriptionSecrets
   } catch (error) {
     if (!(error instanceof UnsealingError)) throw error
-    const message = `${error.message}; or delete the subscription and make it again`
+    const message = `${error.message}; or delete the notification and create it again`
     throw new ApiError('CONFLICT', message)
   }
 }

@@ -19,7 +19,7 @@ const FACT_DATA: JsonSchema = {
       required: ['deviceName', 'text'],
       properties: {
         deviceName: { type: 'string' },
-        text: { type: 'string', description: 'The fact as a sentence' },
+        text: { type: 'string', description: 'The event as a sentence' },
       },
     },
   ],

@@ -23,7 +23,7 @@ window.whenPainted = (selectors, withinMs) => new Promise((resolve, reject) => {
   const look = () => selectors.every(isPainted) ? resolve(performance.now()) : requestAnimationFrame(look)
   requestAnimationFrame(look)
 })
-// Until the times of frames are another list.
+// Until the frame times are another list.
 window.countFrames = () => {
   const counted = (window.frameTimes = [])
   const frame = (now) => {

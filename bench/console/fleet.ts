@@ -29,8 +29,7 @@ export async function startFleet({ openFiles }: Adapters) {
     readonly longitude: number
   }): Promise<void> {
     const { status } = await submitTo(url, key, position)
-    if (status !== 200)
-      throw new Error(`a report of ${position.deviceId} was answered with ${status}`)
+    if (status !== 200) throw new Error(`a report of ${position.deviceId} got ${status}`)
   }
 
   return {

@@ -100,7 +100,7 @@ function isLive(page: Page): Promise<void> {
   return page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
 }
 
-/** The 95th percentile of the times of frames, in milliseconds. */
+/** The 95th percentile of frame times, in milliseconds. */
 async function p95(page: Page, move: (page: Page, ms: number) => Promise<void>): Promise<number> {
   return percentiles(await framesDuring(page, () => move(page, MOVING_MS))).p95
 }

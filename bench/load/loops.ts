@@ -9,7 +9,7 @@ export type LoadPlan = {
   readonly seconds: number
   /**
    * The rate of requests, however long the responses take. Without it, as many as the service can
-   * handle: each connection sends the next request when the last one is answered.
+   * handle: each connection sends the next request when the last one gets its response.
    */
   readonly perSecond?: number
 }
@@ -32,7 +32,7 @@ export type Window = {
 /** Why a window makes the figures void; `sent`: its requests. */
 export function faultsOf(sent: string, { failed }: Window): string[] {
   return Object.entries(failed).map(
-    ([status, times]) => `${sent}: ${times} answers with status ${status}`,
+    ([status, times]) => `${sent}: ${times} responses with status ${status}`,
   )
 }
 

@@ -15,7 +15,7 @@ export type LoadTarget = {
   readonly key: string
   /** Reports per request; 1: single submits. */
   readonly batch: number
-  /** How many devices report in turn; by default enough that each stays far below its limit. */
+  /** How many devices report in rotation; by default enough that each stays far below its limit. */
   readonly devices?: number | undefined
   /** Whether the devices drive around in many towns; by default they are anywhere. */
   readonly fleet?: keyof typeof FLEETS

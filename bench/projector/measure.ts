@@ -9,7 +9,7 @@ import { projectAll, type Speed } from './project.ts'
 
 type ProjectorOrder = Events & {
   readonly rounds: number
-  /** Absent: from the embedded log into SQLite. `url`: of MongoDB, without a database. */
+  /** Absent: from the embedded log into SQLite. `url`: MongoDB's, without a database. */
   readonly kafka?: Topics & { readonly url: string }
 }
 

@@ -61,7 +61,7 @@ export async function projectAll(
   return { perSecond: (events - before) / seconds, cpuMicros: cpu() / events }
 }
 
-/** Creates geofences around the positions of devices in their fifth turn, or slightly beside. */
+/** Creates geofences around the positions of devices at their fifth report, or slightly beside. */
 async function defineGeofences(
   store: Pick<Store, 'createGeofences'>,
   { geofences, devices }: { readonly geofences: number; readonly devices: number },

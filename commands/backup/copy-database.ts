@@ -12,7 +12,7 @@ const PAGES_AT_ONCE = 1_000
 const BUSY_TIMEOUT_MS = 5_000
 
 /**
- * Copies a database, in its state when the copy begins, to a file that does not exist yet, while
+ * Copies a database, in its state when the copy starts, to a file that does not exist yet, while
  * other processes write the database. `onProgress` gets the completed fraction, from 0 to 1.
  * @throws {DependencyError} also when the disk is full.
  */

@@ -65,7 +65,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
   // Reading anything else, such as a named pipe, may never end.
   if (!(await isFile(file))) {
     throw new Error(
-      `${directory} has no ${MANIFEST_FILE}: it is no backup, or one that did not finish; choose another one`,
+      `${directory} has no ${MANIFEST_FILE}: it is not a backup, or one that did not finish; choose another one`,
     )
   }
   return checked(await readFile(file, 'utf8'), { directory, file })

@@ -7,10 +7,10 @@ const line = commandLine({
 
 Copies the data of \`npm start\` (DATA_DIR) into DIR while the service runs, and checks that each file of the copy
 is whole and that log and read models belong together. DIR must be empty or not exist yet. The complete backup
-has all reports that were acknowledged before it began, and accounts, operators, keys, shares and audit.`,
+has all reports that were acknowledged before it started, and accounts, operators, keys, shares and audit.`,
   operands: { DIR: 'a new folder, for example /backups/$(date +%F)' },
   options: {},
-  end: `\`npm run restore -- DIR\` puts it into an empty DATA_DIR. Whoever can read DIR can read all positions and the hashes
+  end: `\`npm run restore -- DIR\` puts it into an empty DATA_DIR. Anyone who can read DIR can read all positions and the hashes
 of keys and passwords: only this user may. Back up services on Kafka and MongoDB with their own tools:
 docs/operations.md.
 

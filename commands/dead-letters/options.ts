@@ -6,7 +6,7 @@ const line = commandLine({
   begin: `Usage: npm run dead-letters -- list|replay
 
 Dead letters are entries of the event log that the projector could not read. They are kept with the
-reason and their place in the log.`,
+reason and their offset.`,
   operands: {
     list: 'shows them, and which of them this version can read',
     replay:

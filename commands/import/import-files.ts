@@ -21,7 +21,7 @@ import type { ImportTally } from './tally.ts'
 const STANDARD_INPUT = '-'
 const NO_DEVICE = 'its points name no device: name it with --device ID'
 const NUMBERED_DEVICES =
-  "its devices are Traccar's internal numbers: give the answer of /api/devices with --devices FILE, or one device with --device ID"
+  "its devices are Traccar's internal numbers: give the response of /api/devices with --devices FILE, or one device with --device ID"
 
 export type Import = {
   readonly files: readonly string[]

@@ -12,7 +12,7 @@ const SHOWN_EVERY_MS = 200
 
 /**
  * Imports files, showing the progress, and tallies their points.
- * @throws once the service refuses the import as a whole, or is unavailable for too long.
+ * @throws once the service rejects the import as a whole, or is unavailable for too long.
  */
 export async function importHistory(
   { target, ...chosen }: Options,

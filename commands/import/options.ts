@@ -38,7 +38,7 @@ const OPTIONS = {
     type: 'string',
     value: 'FILE',
     about:
-      "the answer of Traccar's /api/devices, which has the ids for the numbers that Traccar's positions have",
+      "the response of Traccar's /api/devices, which has the ids for the numbers that Traccar's positions have",
   },
   from: {
     type: 'string',
@@ -141,7 +141,7 @@ function traccarDevices(file: string): ReadonlyMap<string, string> {
   })
   if (ids.length > 0) return new Map(ids)
   throw new UsageError(
-    `--devices must be the answer of Traccar's /api/devices, a JSON list of objects with id and uniqueId`,
+    `--devices must be the response of Traccar's /api/devices, a JSON list of objects with id and uniqueId`,
   )
 }
 

@@ -15,7 +15,7 @@ const TRIES_OF_NOBODY = 4
 
 /**
  * Sends batches to the service for as long as it may accept them later, and tallies their outcomes.
- * Each call rejects once the service refuses a request as a whole, or does not respond.
+ * Each call rejects once the service rejects a request as a whole, or does not respond.
  */
 export function historySender(
   target: Target,
@@ -55,8 +55,8 @@ export function historySender(
     }
     throw new Error(
       end.kind === 'refused'
-        ? `the service refuses the import: ${end.message}${remedyOf(end)}`
-        : `the service has not taken anything for too long (${'reason' in end ? end.reason : end.kind})`,
+        ? `the service rejects the import: ${end.message}${remedyOf(end)}`
+        : `the service has not accepted anything for too long (${'reason' in end ? end.reason : end.kind})`,
     )
   }
 }

@@ -53,7 +53,7 @@ export class ImportTally {
   }
 
   /**
-   * Counts a report that the service refuses, or would refuse; the reason for an invalid report is
+   * Counts a report that the service rejects, or would reject; the reason for an invalid report is
    * in its message.
    */
   refuse({ error, message }: ReportRefusal, where: string): void {
@@ -83,8 +83,8 @@ export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean 
         ([id, { count: n, from, to }]) => `  ${id}: ${formatThousands(n)}, from ${from} to ${to}`,
       ),
     ...some(devices.length - MOST_DEVICES, (n) => `  and ${n} more devices`),
-    ...some(tally.repeats, (n) => `repeats among them: ${n} (same device, time and place)`),
-    ...some(tally.dropped, (n) => `attributes left out, too long or too many: ${n}`),
+    ...some(tally.repeats, (n) => `repeats among them: ${n} (same device, time and position)`),
+    ...some(tally.dropped, (n) => `attributes omitted, too long or too many: ${n}`),
     ...some(tally.outside, (n) => `outside of --from and --to: ${n}`),
     ...[...tally.others].map(([what, n]) => `no positions, ${what}: ${formatThousands(n)}`),
     ...[...tally.misspelt].map(

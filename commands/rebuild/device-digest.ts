@@ -101,7 +101,7 @@ function agrees(stored: DeviceStatus, all: DeviceStatus, partial: boolean): bool
   return isSeen && stored.lastReceivedAt === all.lastReceivedAt
 }
 
-/** Records come once each, in any order, so `applied` is left out. */
+/** Records come once each, in any order, so `applied` is omitted. */
 function folded(previous: DeviceStatus | undefined, record: PositionRecord): DeviceStatus {
   const { origin, ...event } = record
   return deviceStatus(previous && { ...previous, applied: {} }, { origin, event })

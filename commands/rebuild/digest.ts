@@ -16,8 +16,8 @@ const DEVICES_AT_ONCE = 200
 
 /**
  * Counts and hashes the covered part of several generations while they are being written. It reads
- * them in step and leaves out devices erased after the covered part, because each generation
- * removes those devices at a different time. Heartbeats are left out for a device with a heartbeat
+ * them in step and omits devices erased after the covered part, because each generation
+ * removes those devices at a different time. Heartbeats are omitted for a device with a heartbeat
  * since. Rejects when `signal` is aborted.
  */
 export async function digestsOf<Name extends string>(

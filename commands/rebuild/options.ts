@@ -6,8 +6,8 @@ const line = commandLine({
   begin: `Usage: npm run rebuild -- [--force]
 
 Builds new read models (stored positions, device statuses) from the event log, beside the current ones,
-while the service runs. Then it compares the two as of its beginning, and switches to the new ones if they
-are equal. Device statuses that an earlier version made are not compared. It works where \`npm start\` does
+while the service runs. Then it compares the two as of its start, and switches to the new ones if they
+are equal. Device statuses from an earlier version are not compared. It works where \`npm start\` does
 (DATA_DIR), running or not, and with KAFKA_BROKERS and MONGODB_URL on the distributed service. If it ends
 before the switch, even by kill -9, the old read models stay in use; start it again.`,
   options: {

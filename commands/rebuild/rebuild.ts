@@ -25,7 +25,7 @@ export type RebuildOutcome =
   | { readonly kind: 'log too short'; readonly reason: string }
   | { readonly kind: 'different' | 'switched'; readonly compared: Compared }
 
-/** Two generations as of the beginning of the rebuild. */
+/** Two generations as of the start of the rebuild. */
 export type Compared = {
   readonly from: number
   readonly to: number
@@ -55,7 +55,7 @@ type Dependencies = {
 
 /**
  * Builds a new generation of the read models from the log, compares it with the current one as of
- * its beginning, and switches. A failure before the switch leaves the old generation in use.
+ * its start, and switches. A failure before the switch leaves the old generation in use.
  */
 export async function rebuildReadModels(dependencies: Dependencies): Promise<RebuildOutcome> {
   const { store, signal } = dependencies
@@ -91,7 +91,7 @@ async function buildAndCompare(
 ): Promise<RebuildOutcome> {
   const { eventLog, store, clock, force, screen, signal } = dependencies
   const retentionDays = await store.retentionDays()
-  // Leaves out records that retention may remove from one generation while the other is read.
+  // Omits records that retention may remove from one generation while the other is read.
   const receivedSince =
     retentionDays === undefined ? -Infinity : clock.now() + HOUR_MS - retentionDays * DAY_MS
   const origins = await before.origins({ receivedSince })
@@ -113,7 +113,7 @@ async function buildAndCompare(
     // Never project a log into read models that it cannot continue.
     if (unfit === undefined) await catchUp(old, cover.upTo, extent, dependencies)
 
-    screen.write('comparing the generations as of the beginning\n')
+    screen.write('comparing the generations as of the start\n')
     const digests = await digestsOf({ before, after }, cover, signal)
     // Read last, because a projector of another version may have started meanwhile.
     const comparesDevices = (await before.foldVersion()) === (await after.foldVersion())
@@ -164,7 +164,7 @@ function startProjecting(
     eventLog,
     store: readModels,
     settings: store,
-    // The current generation handles erasures up to the beginning. The new one may reach later
+    // The current generation handles erasures up to the start. The new one may reach later
     // erasures first, and become current before the old one has reached these.
     settingsForgottenUpTo: knownUpTo,
     keepDeadLetters: keepDeadLetters({

@@ -7,14 +7,14 @@ export function report(outcome: RebuildOutcome): string {
   switch (outcome.kind) {
     case 'busy':
       return (
-        'Another rebuild is under way, or was killed less than 30 s ago. Wait until it has ended, ' +
+        'Another rebuild is in progress, or was killed less than 30 s ago. Wait until it has ended, ' +
         'then start this again.\n'
       )
     case 'stopped':
       return 'Stopped. The old read models stay in use; start this again at any time.\n'
     case 'log too short':
       return (
-        `Not begun: ${outcome.reason}.\n` +
+        `Not started: ${outcome.reason}.\n` +
         'New read models would lack what only the old ones hold. If that is what you want: ' +
         'npm run rebuild -- --force\n'
       )
@@ -43,12 +43,12 @@ function compared({ comparesDevices }: Compared): string {
 
 function comparison({ from, to, before, after, comparesDevices }: Compared): string {
   return (
-    'As of the beginning of the rebuild:\n' +
+    'As of the start of the rebuild:\n' +
     `  generation ${from} (old)  ${amounts(before, comparesDevices)}\n` +
     `  generation ${to} (new)  ${amounts(after, comparesDevices)}\n` +
     (comparesDevices
       ? ''
-      : 'Another version made the old device statuses: they are not compared.\n')
+      : 'The old device statuses are from another version: they are not compared.\n')
   )
 }
 

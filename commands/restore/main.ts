@@ -16,7 +16,7 @@ checks that each file is unchanged and of a version that this program knows, and
 together. If anything is wrong, DATA_DIR stays as it is.`,
   operands: { DIR: 'the folder with the backup, which stays as it is' },
   options: {},
-  end: `Then start the service: it continues from the time at which the backup began. Later reports are not in it.
+  end: `Then start the service: it continues from the time at which the backup started. Later reports are not in it.
 
 Exit code: 0 the data are in DATA_DIR, 1 they are not and it is as it was, 2 the command line is wrong.`,
 })

@@ -52,8 +52,8 @@ const OPTIONS = {
     type: 'string',
     value: 'SECONDS',
     about:
-      'how long a device retries a report that gets a 5xx or no answer (default 60). After a 429 it waits as ' +
-      'long as the answer says',
+      'how long a device retries a report that gets a 5xx or no response (default 60). After a 429 it waits as ' +
+      'long as the response says',
   },
   devices: {
     title: 'Devices that move (without --gpx)',
@@ -97,7 +97,7 @@ const OPTIONS = {
     type: 'string',
     value: 'WHEN',
     about:
-      'now moves the track so that its last point is true now (default); original leaves the times as recorded',
+      'now shifts the track so that its last point is now (default); original leaves the times as recorded',
   },
   speedup: {
     type: 'string',
@@ -120,7 +120,7 @@ const OPTIONS = {
 } as const
 
 const line = commandLine({
-  begin: `Sends position reports to the service as devices would, and counts the answers.
+  begin: `Sends position reports to the service as devices would, and counts the responses.
 
   npm run simulate -- --url http://localhost:8080 --key KEY --devices 50 --rate 1
   npm run simulate -- --key KEY --gpx track.gpx --speedup 60`,

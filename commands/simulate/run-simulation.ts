@@ -45,7 +45,7 @@ export async function runSimulation({
   const tally = newTally()
   const hopeless = new AbortController()
   const ended = AbortSignal.any([stop, cut, hopeless.signal])
-  // One listener per device is no leak.
+  // One listener per device is not a leak.
   setMaxListeners(0, ended, cut)
   const most = Math.min(plans.length, MOST_CONNECTIONS)
   const sending = limitConnections({ most, cut })

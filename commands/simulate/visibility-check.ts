@@ -9,7 +9,7 @@ export type Visibility = {
   readonly missing: number
   /** Not yet seen when the run was aborted. */
   readonly unchecked: number
-  /** Why reading was refused, which ended the checks. */
+  /** Why reading was rejected, which ended the checks. */
   readonly refusedBecause?: string
 }
 

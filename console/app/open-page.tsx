@@ -66,7 +66,7 @@ function Outdated() {
   return (
     <Page title="This page cannot be loaded">
       <Empty title="The service cannot be reached, or the console has been updated">
-        <p>Reloading the page helps either way. Only what you have not saved is lost.</p>
+        <p>Reload the page in either case. Only unsaved input is lost.</p>
         <button type="button" class="primary" onClick={() => location.reload()}>
           Reload
         </button>

@@ -1,6 +1,6 @@
 /**
  * Addresses below a base, for a console that a proxy serves under a prefix. Paths of the console
- * and of its API begin at `/`, with or without a prefix.
+ * and of its API start at `/`, with or without a prefix.
  */
 export function addressesBelow(base: string) {
   const { pathname } = new URL(base)

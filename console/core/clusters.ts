@@ -108,7 +108,7 @@ function join<D>(group: Group<D>, { x, y, devices }: Group<D>): void {
 /** The order of the parts, clockwise from the top. */
 const STATUSES = ['online', 'idle', 'offline', 'disabled'] as const satisfies readonly ShownStatus[]
 
-/** The resolution of a ring's shares. */
+/** Steps into which the shares of a cluster's ring are rounded. */
 export const RING_STEPS = 48
 
 export type RingPart = { readonly status: ShownStatus; readonly steps: number }
@@ -160,7 +160,7 @@ const END = -1
  * A spatial index of marks on a cylinder, by number.
  *
  * @param most the maximum number of marks.
- * @param around the circumference, after which `x` begins again at 0.
+ * @param around the circumference, after which `x` starts again at 0.
  * @param cell twice the radius of most marks: wider cells only hold more marks to compare.
  */
 export function nearMarks({ most, around, cell }: { most: number; around: number; cell: number }) {

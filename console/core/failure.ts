@@ -46,7 +46,7 @@ export function failureOf(
 ): ApiFailure {
   const { status, headers } = response
   const seconds = Number(headers.get('Retry-After') ?? NaN)
-  return new ApiFailure(textOf(envelope?.['message']) ?? `the service answered ${status}`, {
+  return new ApiFailure(textOf(envelope?.['message']) ?? `the service responded with ${status}`, {
     status,
     error: textOf(envelope?.['error']) ?? `HTTP_${status}`,
     details: Array.isArray(envelope?.['details']) ? (envelope['details'] as FieldFault[]) : [],
@@ -76,7 +76,7 @@ export function toFailure(thrown: unknown): ApiFailure {
   return new ApiFailure(message, { status: 0, error: 'CONSOLE_FAULT', cause: thrown })
 }
 
-/** The API's messages begin in lower case and have no full stop. */
+/** The API's messages start in lower case and have no full stop. */
 export function sentence(message: string): string {
   const begun = message.charAt(0).toUpperCase() + message.slice(1)
   return /[.!?]$/.test(begun) ? begun : `${begun}.`

@@ -1,4 +1,4 @@
-/** The service takes this many features, and 1 MiB, in one call. */
+/** The service accepts this many features, and 1 MiB, in one call. */
 const MOST_FEATURES = 1_000
 const MOST_BYTES = 900_000
 

@@ -108,7 +108,7 @@ export class Fleet {
     this.#erased.set(deviceId, this.#step)
   }
 
-  /** Begins a list; stream events from here on are newer than the list. */
+  /** Starts a list; stream events from here on are newer than the list. */
   list(): FleetList {
     const begun = this.#step
     const listed = new Set<string>()
@@ -208,7 +208,7 @@ function isRepeat(one: ApiPosition, other: ApiPosition): boolean {
 }
 
 function applyPosition(device: LiveDevice, { lastPosition, telemetry }: ApiDevice): void {
-  // The stream may begin with a repeat; the record itself arrived earlier.
+  // The stream may start with a repeat; the record itself arrived earlier.
   if (isRepeat(device.position, lastPosition)) device.position = lastPosition
   else if (isLater(lastPosition, device.position)) moveTo(device, lastPosition, { isNext: false })
   takeTelemetry(device, telemetry)
@@ -224,7 +224,7 @@ type ListedSettings = ChangedSettings & Pick<LiveDevice, 'reportCount' | 'firstS
 type FleetList = {
   page(items: readonly ApiDevice[], now: number): void
   /**
-   * Removes devices that neither the list nor the stream has mentioned since the list began: they
+   * Removes devices that neither the list nor the stream has mentioned since the list started: they
    * no longer exist, or are no longer among the latest.
    */
   end(): void

@@ -4,7 +4,7 @@ export type LabelChoice = 'all' | 'none'
 export type ChosenLabels = { readonly add: string[]; readonly remove: string[] }
 export type Labelled = { readonly deviceId: string; readonly labels: readonly string[] }
 
-/** The labels to add and to remove for the choices; labels that need no change are left out. */
+/** The labels to add and to remove for the choices; labels that need no change are omitted. */
 export function labelChanges(
   devices: readonly { readonly labels: readonly string[] }[],
   choices: ReadonlyMap<string, LabelChoice>,

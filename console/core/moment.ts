@@ -6,8 +6,8 @@ const LAST_OF_SECOND_MS = 999
 
 /**
  * Parses a text such as `14:05` or `14:05:55` as a moment on a day in a zone, including all reports
- * of that second; `2026-11-22T14:05` has its own day. Of a repeated time it is the first, or the
- * second with `again` after it. Undefined for any other text.
+ * of that second; `2026-11-22T14:05` names its day. A repeated time means its first
+ * occurrence, or the second with `again` after it. Undefined for any other text.
  */
 export function momentOf(text: string, day: string, zone: string): number | undefined {
   const [clock = '', own = day] = text.replace(AGAIN, '').split('T').reverse()

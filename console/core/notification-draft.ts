@@ -129,7 +129,7 @@ export function everySecondsOf({ everySeconds = '' }: Values): number {
   return everySeconds.trim() === '' ? 0 : numberOf('everySeconds', everySeconds, 0, 3_600)
 }
 
-/** The units in which a form takes an age, in seconds. */
+/** The units in which a form accepts an age, in seconds. */
 export const AGE_UNITS = { minutes: 60, hours: 3_600, days: 86_400, seconds: 1 } as const
 export type AgeUnit = keyof typeof AGE_UNITS
 

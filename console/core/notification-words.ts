@@ -134,7 +134,7 @@ function waitText(waiting: ApiSubscription['waiting']): string {
 
 /** The result of a request: `Answered 200 in 12 ms`, `No answer: no such host`. */
 export function outcomeText({ status, error, milliseconds }: TestOutcome): string {
-  if (status === undefined) return `No answer: ${error}`
+  if (status === undefined) return `No response: ${error}`
   const why = error === undefined ? '' : `: ${error}`
-  return `Answered ${status} in ${numberText(milliseconds, METRIC)} ms${why}`
+  return `Response ${status} in ${numberText(milliseconds, METRIC)} ms${why}`
 }

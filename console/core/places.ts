@@ -33,7 +33,7 @@ const LEAST_RADIUS = 5
 const MOST_RADIUS = 26
 
 /**
- * Circles whose areas represent their times, in pixels; a circle that would begin within a larger
+ * Circles whose areas represent their times, in pixels; a circle that would start within a larger
  * one is added to it.
  */
 export function circlesOf(

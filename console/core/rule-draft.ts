@@ -11,7 +11,7 @@ export const PRESETS = {
   temperature: 'Warmer than …',
   battery: 'Battery below …',
   silent: 'Silent for …',
-  stopped: 'Stands for …',
+  stopped: 'Parked for …',
   ignition: 'Ignition on',
   other: 'Another value …',
 } as const
@@ -99,7 +99,7 @@ export function whenOf(draft: RuleDraft, units: Units): RuleWhen {
 const LONGEST_MINUTES = 7 * 24 * 60
 const LEAST_SILENT_SECONDS = 10
 
-/** @throws {ApiFailure} for a time that the service refuses. */
+/** @throws {ApiFailure} for a time that the service rejects. */
 export function forSecondsOf({ preset, minutes }: RuleDraft): number {
   const number = minutes.trim() === '' ? 0 : numberIn('forSeconds', minutes)
   const seconds = Math.round(number * 60)

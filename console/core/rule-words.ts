@@ -28,7 +28,7 @@ export function ruleText(
 function conditionText(when: RuleWhen, nameOf: (id: string) => string, units: Units): string {
   if ('inside' in when) return `At ${nameOf(when.inside)}`
   if ('outside' in when) return `Away from ${nameOf(when.outside)}`
-  if ('stopped' in when) return 'Stands'
+  if ('stopped' in when) return 'Parked'
   if ('silent' in when) return 'Silent'
   const { field } = when
   if ('is' in when) {

@@ -49,9 +49,9 @@ export function changeSaver<Item extends Versioned>(
 function takenMeanwhile(fields: readonly string[], current: Fields): ApiFailure {
   const details = fields.map((field): FieldFault => ({
     field,
-    message: `Somebody else has changed this meanwhile${words(current[field])}. Save again to replace it.`,
+    message: `Somebody else has changed this in the meantime${words(current[field])}. Save again to replace it.`,
   }))
-  const message = `Somebody else has changed this meanwhile: ${fields.join(', ')}. Save again to replace it.`
+  const message = `Somebody else has changed this in the meantime: ${fields.join(', ')}. Save again to replace it.`
   return new ApiFailure(message, { status: 409, error: 'CONFLICT', details })
 }
 

@@ -4,10 +4,10 @@ import { sentence } from './failure.ts'
 const PLACE = String.raw`(?:shape\.)?coordinates((?:\[\d+\])+)`
 
 const CROSSING = new RegExp(
-  String.raw`^the edges that begin at ${PLACE} and ${PLACE} must not meet`,
+  String.raw`^the edges that start at ${PLACE} and ${PLACE} must not meet`,
 )
 
-/** A fault of a shape in a drawer's terms: by corners, counted from 1, not by coordinates. */
+/** A fault of a shape as whoever draws it sees it: by corners, counted from 1, not by coordinates. */
 export function shapeFaultText(message: string): string {
   const [, one, other] = CROSSING.exec(message) ?? []
   if (one !== undefined && other !== undefined) {

@@ -70,7 +70,7 @@ export function silenceReasons(facts: SilenceFacts, now: number): readonly Silen
   const hasOtherKey = key !== undefined && refused !== undefined && refused.lastMs > key.sinceMs
   const reasons = hasOtherKey ? [refused, key] : [key, refused]
   const isDisabled = device?.isDisabled === true
-  // Neither patience nor a network helps a device whose reports are refused.
+  // Neither patience nor a network helps a device whose reports are rejected.
   const isRefused = isDisabled || key !== undefined || refused !== undefined
   return [
     ...reasons,

@@ -33,7 +33,7 @@ export function isOneDay({ first, last }: Span): boolean {
   return first === last
 }
 
-/** From the beginning of the first day to the end of the last, in milliseconds. */
+/** From the start of the first day to the end of the last, in milliseconds. */
 export function spanBounds({ first, last }: Span, zone: string): { from: number; to: number } {
   return { from: dayBounds(first, zone).from, to: dayBounds(last, zone).to }
 }

@@ -143,7 +143,7 @@ export function isDay(text: string): boolean {
   return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)
 }
 
-/** The earliest moment with the day's date in the zone: some days begin at 01:00. */
+/** The earliest moment with the day's date in the zone: some days start at 01:00. */
 function beginOf(day: string, zone: string): number {
   return firstMoment(Date.parse(`${day}T00:00:00Z`), clockOf(zone))
 }

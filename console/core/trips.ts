@@ -53,7 +53,7 @@ export function readEpisodes(items: readonly ApiItem[]): readonly Episode[] {
 }
 
 /**
- * A trip begins and ends where its stops are: their last and first records may be outside the named
+ * A trip starts and ends where its stops are: their last and first records may be outside the named
  * place.
  */
 function betweenStops(episodes: readonly Episode[]) {
@@ -159,7 +159,7 @@ function totalsOf(one: Episode): Totals {
   return { trips: 1, distanceMetres: one.distanceMetres, lastedMs: one.to - one.from }
 }
 
-/** Counts only trips that began at this time or later. */
+/** Counts only trips that started at this time or later. */
 export function totalsSince(episodes: readonly Episode[], from: number): Totals {
   return episodes
     .filter((one) => one.from >= from)
@@ -172,7 +172,7 @@ export type DayTotals = Totals & { readonly day: string }
 /** Totals of days, each with its number of records at the time of reading. */
 export type KnownDays = ReadonlyMap<string, Totals & { readonly count: number }>
 
-/** The trips that began on each day of a span; earlier trips count for no day. */
+/** The trips that started on each day of a span; earlier trips count for no day. */
 export function totalsByDay(
   episodes: readonly Episode[],
   { first, last }: Span,

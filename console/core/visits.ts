@@ -11,7 +11,7 @@ export type Visit = {
 }
 
 /**
- * The stays that began or ended in a range, in order of time.
+ * The stays that started or ended in a range, in order of time.
  * @param facts of one device, the latest first.
  */
 export function visitsIn(facts: readonly ApiFact[]): readonly Visit[] {

@@ -2,7 +2,7 @@ import { SAMPLE, SUBMIT, type Guide, type Setup } from './guide.ts'
 import { stringLiteral, submit } from './home-made.ts'
 
 const WIFI =
-  'No answer at all: the board has no network, or the address cannot be reached from its network.'
+  'No response at all: the board has no network, or the address cannot be reached from its network.'
 
 export const MICROPYTHON: Guide = {
   id: 'micropython',
@@ -10,12 +10,12 @@ export const MICROPYTHON: Guide = {
   about: 'For boards with MicroPython and Wi-Fi (ESP32, Raspberry Pi Pico W).',
   steps: (setup) => [
     {
-      text: 'Save it on the board as `main.py` and call `report` with the position from your GPS receiver. Where `requests` is missing, install it with `mpremote mip install requests`.',
+      text: 'Save it on the board as `main.py` and call `report` with the position from your GPS receiver. If `requests` is missing, install it with `mpremote mip install requests`.',
       entries: [{ title: 'main.py', text: micropython(setup) }],
     },
   ],
   troubles: [
-    'The status and the answer are printed: `mpremote` shows them.',
+    'The status and the response are printed: `mpremote` shows them.',
     WIFI,
     'MicroPython does not check the certificate of an `https://` address by itself.',
   ],
@@ -33,7 +33,7 @@ export const ARDUINO: Guide = {
     },
   ],
   troubles: [
-    'The serial monitor (115200) shows the status and the answer; below 0 there was none.',
+    'The serial monitor (115200) shows the status and the response; below 0 there was none.',
     'An `https://` address needs `AUTHORITY`, the certificate of the authority that vouches for the server.',
     WIFI,
   ],
@@ -68,7 +68,7 @@ def connect():
 
 
 def report(latitude, longitude):
-    """Tries until the report is stored or refused. Answers the HTTP status."""
+    """Tries until the report is stored or rejected. Returns the HTTP status."""
     headers = {
         "Authorization": "Bearer " + KEY,
         "Content-Type": "application/json",
@@ -89,7 +89,7 @@ def report(latitude, longitude):
             if status < 500 and status != 429:
                 return status
         except OSError as error:
-            print("no answer:", error)
+            print("no response:", error)
         time.sleep(wait)
         wait = min(60, wait * 2)
 
@@ -108,7 +108,7 @@ ${isSecure ? '#include <NetworkClientSecure.h>\n' : ''}
 const char *WIFI_NAME = "your network";
 const char *WIFI_PASSWORD = "its password";
 ${isSecure ? `\n// The certificate of the authority that vouches for the server, as PEM.\nconst char *AUTHORITY = "";\n` : ''}
-// Answers the HTTP status: 200 is stored; below 0 there was no answer.
+// Returns the HTTP status: 200 is stored; below 0 there was no response.
 int report(double latitude, double longitude) {
   char body[512];
   snprintf(body, sizeof body, ${stringLiteral(body)}, latitude, longitude);

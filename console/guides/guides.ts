@@ -124,7 +124,7 @@ export function guideOf(id: string): GuideEntry {
 /** Checks that apply to every sender. */
 export function commonTroubles({ address }: Setup): readonly string[] {
   return [
-    `Open \`${address}/healthz\` in the browser of the same phone or computer. If nothing answers, the service cannot be reached from there.`,
+    `Open \`${address}/healthz\` in the browser of the same phone or computer. If there is no response, the service cannot be reached from there.`,
     'Check Rejections in the console: it lists every report that arrived and was rejected, with the reason. The page of a device that has reported before says “Why is it silent?”.',
     'Reports with a revoked, expired or mistyped key are not listed: create another key, or use Keys → Which key is this?',
   ]

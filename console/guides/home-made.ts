@@ -9,9 +9,9 @@ import {
   shell,
 } from './guide.ts'
 
-const ANSWER = 'The answer says what is wrong: `message` names the faulty field, or the key.'
+const ANSWER = 'The response says what is wrong: `message` names the faulty field, or the key.'
 const REACH =
-  'No answer at all: the address cannot be reached from there, or a firewall is in between.'
+  'No response at all: the address cannot be reached from there, or a firewall is in between.'
 const AGAIN = 'After a time-out or a 503, send the same report again: it is stored once.'
 
 export const CURL: Guide = {
@@ -137,24 +137,24 @@ export const HOME_ASSISTANT: Guide = {
   id: 'home-assistant',
   name: 'Home Assistant',
   about:
-    'An automation sends each new position of a tracker of Home Assistant, such as a phone with its app.',
+    'An automation sends each new position of a Home Assistant tracker, such as a phone with its app.',
   steps: (setup) => [
     {
       text: 'Add this to `configuration.yaml`, check the configuration, and restart Home Assistant.',
       entries: [{ title: 'configuration.yaml', text: restCommand(setup) }],
     },
     {
-      text: 'Create an automation, open its menu, choose Edit in YAML, and paste this. Replace `device_tracker.my_phone` by the tracker that you want to follow.',
+      text: 'Create an automation, open its menu, choose Edit in YAML, and paste this. Replace `device_tracker.my_phone` with the tracker that you want to follow.',
       entries: [{ title: 'Automation', text: AUTOMATION }],
     },
     {
-      text: 'For another device add a second `rest_command` with another device id, and an automation that calls it.',
+      text: 'For another device, add a second `rest_command` with another device id, and an automation that calls it.',
     },
   ],
   troubles: [
     'The automation’s page has its traces: the last one shows what was sent. Without a `latitude` the tracker knows only home and away, as routers do.',
-    'Settings → System → Logs shows answers other than 2xx of `rest_command.report_position`.',
-    'Home Assistant does not repeat a report that failed. The app OwnTracks on the phone does, and can report here beside Home Assistant.',
+    'Settings → System → Logs shows responses other than 2xx of `rest_command.report_position`.',
+    'Home Assistant does not retry a failed report. The OwnTracks app on the phone does, and can report here as well as to Home Assistant.',
   ],
   example: submit,
 }

@@ -116,10 +116,10 @@ const KNOWN = {
   entries: TRACKERS.map(({ name, payload }) => ({ title: name, text: JSON.stringify(payload) })),
 } as const
 const NO_FIX =
-  'A tracker indoors often sends no fix: it says so, or sends zeros or an old place. Such an uplink only shows that it is alive, with its battery.'
+  'A tracker indoors often sends no fix: it says so, or sends zeros or an old position. Such an uplink only shows that it is alive, with its battery.'
 const NO_POSITION =
   'Rejections lists uplinks without a position while their device is unknown, with the names in the decoded payload.'
-const ID = 'Each device arrives under its DevEUI: enter that as device id above.'
+const ID = 'Each device appears under its DevEUI: enter that as device id above.'
 
 export const THE_THINGS_STACK: Guide = {
   id: 'the-things-stack',
@@ -146,7 +146,7 @@ export const THE_THINGS_STACK: Guide = {
   known: KNOWN,
   troubles: [
     'The webhook’s page shows its last failure. The Things Stack pauses a webhook that fails often: save it again.',
-    'Live data must show a `decoded_payload`: without a payload formatter there is no position.',
+    'Live data must show a `decoded_payload`; without a payload formatter there is no position.',
     NO_FIX,
     NO_POSITION,
   ],
@@ -188,7 +188,7 @@ export const CHIRPSTACK: Guide = {
   ],
   known: KNOWN,
   troubles: [
-    'The device’s Events page shows an integration’s failures.',
+    'The device’s Events page shows failed integrations.',
     'An uplink’s `object` must hold the position: set a codec in the device profile.',
     NO_FIX,
     NO_POSITION,

@@ -5,7 +5,7 @@ const FORM = 'application/x-www-form-urlencoded; charset=UTF-8'
 export const TRACCAR_CLIENT: Guide = {
   id: 'traccar-client',
   name: 'Traccar Client',
-  about: 'For Android and iOS, versions 8 to 10. It keeps what it cannot send.',
+  about: 'For Android and iOS, versions 8 to 10. It stores what it cannot send.',
   link: (setup) => ({
     text: 'In the app open Settings and tap the QR symbol at the top, then scan this. Not with the phone’s camera: that would open a browser.',
     url: `${serverUrl(setup)}?id=${encodeURIComponent(setup.deviceId)}`,
@@ -13,21 +13,21 @@ export const TRACCAR_CLIENT: Guide = {
   }),
   steps: (setup) => [
     {
-      text: 'In Traccar Client open Settings. The key is part of the address, because the app has no other place for it.',
+      text: 'In Traccar Client open Settings. The key is part of the address, because the app cannot send it elsewhere.',
       entries: [
         { title: 'Server URL', text: serverUrl(setup) },
         { title: 'Device identifier', text: setup.deviceId },
       ],
     },
     {
-      text: 'Under Advanced settings leave Offline buffering on, so that nothing is lost without a connection.',
+      text: 'Under Advanced settings, leave Offline buffering on, so that nothing is lost while offline.',
     },
-    { text: 'Switch Continuous tracking on, or press Send location for one position.' },
+    { text: 'Switch on Continuous tracking, or press Send location for one position.' },
   ],
   troubles: [
-    'The app’s log (Show status) shows each answer. The app sends a point until it is accepted, so everything arrives once a wrong key is corrected.',
+    'The app’s log (Show status) shows each response. The app sends a point until it is accepted, so everything arrives once a wrong key is corrected.',
     'An older configuration link may have kept only the server: check that the Server URL still ends with the key.',
-    'While it does not move it rarely sends: set Distance to 0 and Accuracy to Highest for a test.',
+    'While the phone does not move, the app rarely sends: set Distance to 0 and Accuracy to Highest for a test.',
   ],
   example: (setup, { latitude, longitude, time }) => ({
     method: 'POST',
@@ -62,8 +62,8 @@ export const OSMAND: Guide = {
   ],
   troubles: [
     'It sends only while a trip is being recorded.',
-    'The app drops points older than the time buffer: choose a long one where there is often no connection.',
-    '`speedUnit=mps` must be in the address: without it the speed counts as knots.',
+    'The app drops points older than the time buffer: choose a long one if connections are rare.',
+    '`speedUnit=mps` must be in the address: without it, speeds are read as knots.',
   ],
   example: (setup, { latitude, longitude, time }) => ({
     method: 'GET',
@@ -91,7 +91,7 @@ export const PHONETRACK: Guide = {
     },
     { text: 'Save it and switch the log job on.' },
     {
-      text: 'A logger that has a PhoneTrack address already (OsmAnd, GPSLogger, μlogger, OwnTracks, Traccar, Overland, OpenGTS, Locus Map, a GET or a POST) keeps it, with only server, token and name replaced.',
+      text: 'A logger that already has a PhoneTrack address (OsmAnd, GPSLogger, μlogger, OwnTracks, Traccar, Overland, OpenGTS, Locus Map, a GET or a POST) keeps it; only replace server, token and name.',
       entries: [
         {
           title: 'For example GPSLogger',
@@ -101,7 +101,7 @@ export const PHONETRACK: Guide = {
     },
   ],
   troubles: [
-    '`yourname` in the address counts as no name: put the device’s id there.',
+    '`yourname` in the address does not count as a name: put the device’s id there.',
     'Exempt the app from battery optimisation, and allow location “all the time”.',
   ],
   example: ({ address, key, deviceId }, { latitude, longitude, time }) => ({
@@ -114,17 +114,16 @@ export const PHONETRACK: Guide = {
 export const TRACCAR_SERVER: Guide = {
   id: 'traccar-server',
   name: 'Traccar server',
-  about:
-    'A Traccar server forwards what its devices report, so all of its more than 200 protocols can be used.',
+  about: 'A Traccar server forwards what its devices report, so all of its 200+ protocols work.',
   steps: ({ address, key }) => [
     {
       text: 'Add these lines to Traccar’s configuration file (`conf/traccar.xml`) and restart it.',
       entries: [{ title: 'traccar.xml', text: forwarding(`${address}${FORWARD}`, key) }],
     },
-    { text: 'Each device arrives under its identifier in Traccar: enter that as device id above.' },
+    { text: 'Each device appears under its identifier in Traccar: enter that as device id above.' },
   ],
   troubles: [
-    'Traccar’s log (`logs/tracker-server.log`) shows which forwarding failed.',
+    'Traccar’s log (`logs/tracker-server.log`) shows which positions it could not forward.',
     'Without `forward.retry.enable` Traccar drops what it cannot forward immediately; with it, Traccar keeps at most `forward.retry.limit` positions.',
   ],
   example: ({ address, key, deviceId }, { latitude, longitude, time }) => ({

@@ -14,7 +14,7 @@ export const OVERLAND: Guide = {
   id: 'overland',
   name: 'Overland (iOS)',
   about:
-    'Records in detail where an iPhone goes and sends it in batches. It keeps what it cannot send.',
+    'Records in detail where an iPhone goes and sends it in batches. It stores what it cannot send.',
   link: ({ address, key, deviceId }) => ({
     text: 'Scan this with the camera of the iPhone that has Overland, and open it there: address, token and device id are entered.',
     url: `overland://setup?${query({ url: address + PATH, token: key, device_id: deviceId })}`,
@@ -34,7 +34,7 @@ export const OVERLAND: Guide = {
   troubles: [
     'Queued on the Tracker page shows how many points wait. If Send Now does not reduce them, the key or the address is wrong.',
     'In its OwnTracks logging mode it needs another endpoint: the address with `/api/v1/senders/owntracks`.',
-    'The slider on the Tracker page must not be at Off: nothing is sent then.',
+    'The slider on the Tracker page must not be at Off: then nothing is sent.',
     'In iOS’s Settings allow Overland location “Always” and precise location.',
   ],
   example: (setup, place) => ({
@@ -49,7 +49,7 @@ export const OVERLAND: Guide = {
 export const COLOTA: Guide = {
   id: 'colota',
   name: 'Colota (Android)',
-  about: 'Records and sends where an Android phone goes. It keeps what it cannot send.',
+  about: 'Records and sends where an Android phone goes. It stores what it cannot send.',
   link: (setup) => ({
     text: 'Scan this with the phone’s camera: Colota shows what it would set; tap Apply Configuration.',
     url: `colota://setup?config=${encodeURIComponent(base64(JSON.stringify(colota(setup))))}`,
@@ -86,11 +86,10 @@ export const COLOTA: Guide = {
 export const GPSLOGGER_DAWARICH: Guide = {
   id: 'gpslogger-dawarich',
   name: 'GPSLogger (Dawarich)',
-  about:
-    'GPSLogger for Android from version 136 on sends batches by itself, as it does to Dawarich.',
+  about: 'From version 136, GPSLogger for Android sends batches, as it does to Dawarich.',
   steps: ({ address, key, deviceId }) => [
     {
-      text: 'In GPSLogger open Logging details → Dawarich and switch it on.',
+      text: 'In GPSLogger, open Logging details → Dawarich and switch it on.',
       entries: [
         { title: 'Base URL', text: address },
         { title: 'API key', text: key },
@@ -167,7 +166,7 @@ export const GPSLOGGER: Guide = {
   ],
   troubles: [
     'Both headers are needed: GPSLogger itself sends neither its identity nor the type of the body.',
-    'It tries three times and then drops the point. Where there is often no connection take its Dawarich mode (version 136 and later).',
+    'It tries three times and then drops the point. If connections are rare, use its Dawarich mode (version 136 and later).',
     'Exempt GPSLogger from battery optimisation, and allow location “all the time”.',
   ],
   example: (setup, { latitude, longitude, time }) => ({

@@ -3,15 +3,14 @@ import { base64, json, type Guide, type Setup, type GuideStep } from './guide.ts
 const PATH = '/api/v1/senders/owntracks'
 const HTTP_MODE = 3
 const ENCRYPTION =
-  'A rejection says that the payload is encrypted: empty the encryption key in the app.'
-const QUEUE =
-  'Points recorded without a connection wait in the app and come in order, the oldest first.'
+  'A rejection says that the payload is encrypted: clear the encryption key in the app.'
+const QUEUE = 'Points recorded offline wait in the app and arrive in order, oldest first.'
 
 export const OWNTRACKS_ANDROID: Guide = {
   id: 'owntracks-android',
   name: 'OwnTracks (Android)',
   about:
-    'A free app that reports where the phone is and saves battery. It keeps what it cannot send.',
+    'A free app that reports where the phone is and saves battery. It stores what it cannot send.',
   link: (setup) => ({
     text: 'Version 2.6 and later: first switch on Preferences → Advanced → Remote configuration. Then scan this with the phone’s camera, open it with OwnTracks and accept the import. Switch the setting off again afterwards.',
     url: configurationLink(setup),
@@ -24,7 +23,7 @@ export const OWNTRACKS_ANDROID: Guide = {
   ],
   arrivesAs: topicOf,
   troubles: [
-    'Status in the app’s menu shows the last answer. `503` means that the key is not accepted or a limit is reached; the point stays in the queue.',
+    'Status in the app’s menu shows the last response. `503` means that the key is not accepted or a limit is reached; the point stays in the queue.',
     ENCRYPTION,
     'Monitoring mode Quiet or Manual sends nothing by itself: choose Significant or Move.',
     'Allow location “all the time”, and exempt OwnTracks from battery optimisation.',
@@ -37,7 +36,7 @@ export const OWNTRACKS_IOS: Guide = {
   id: 'owntracks-ios',
   name: 'OwnTracks (iOS)',
   about:
-    'A free app for iPhones and iPads that keeps what it cannot send. iOS sends to `https://` addresses only.',
+    'A free app for iPhones and iPads that stores what it cannot send. iOS sends to `https://` addresses only.',
   link: (setup) => ({
     text: 'Version 26.2 and later: first allow external configuration in the app’s Settings. Then scan this with the camera, open it with OwnTracks and accept the changes. Switch the setting off again afterwards.',
     url: configurationLink(setup),
@@ -50,7 +49,7 @@ export const OWNTRACKS_IOS: Guide = {
   ],
   arrivesAs: topicOf,
   troubles: [
-    'An address that begins with `http://` is refused by iOS itself: use HTTPS.',
+    'iOS itself rejects addresses that start with `http://`: use HTTPS.',
     ENCRYPTION,
     'The mode at the top of the map must be Significant or Move; Quiet and Manual send nothing by themselves.',
     'In iOS’s Settings allow OwnTracks location “Always”, precise location and background refresh.',

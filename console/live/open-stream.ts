@@ -15,7 +15,7 @@ export type OpenStreamOptions = {
   /** Statuses after which the stream is not retried. */
   readonly final?: readonly number[]
   /**
-   * The id of the event after which the stream resumes; without it, the stream begins with new
+   * The id of the event after which the stream resumes; without it, the stream starts with new
    * events.
    */
   readonly resumeAfter?: string | undefined
@@ -57,7 +57,7 @@ async function run(options: OpenStreamOptions, closing: AbortSignal): Promise<vo
       if (!(await options.onUnauthorized())) return
       continue
     }
-    // The service refuses this mark.
+    // The service rejects this mark.
     if (status === 400) mark.id = ''
     failures = openMs >= settledMs ? 1 : failures + 1
     const delayMs = Math.min(LONGEST_DELAY_MS, firstDelayMs * 2 ** (failures - 1))

@@ -1,13 +1,13 @@
 import { EtagMismatch, FetchSource, type RangeResponse, type Source } from 'pmtiles'
 
 /**
- * In our own file, these bytes hold the header, the directories and the tiles of the first zoom
+ * In the built-in file, these bytes hold the header, the directories and the tiles of the first zoom
  * levels.
  */
 const START_BYTES = 65_536
 
 /**
- * A PMTiles file whose beginning is read in one request, once for all maps: a first view would
+ * A PMTiles file whose start is read in one request, once for all maps: a first view would
  * otherwise request header, directory and tiles one after the other.
  */
 export class Archive implements Source {
@@ -22,7 +22,7 @@ export class Archive implements Source {
     return this.#file.getKey()
   }
 
-  /** Reads the beginning unless it is known; rejects if the file does not exist (yet). */
+  /** Reads the start unless it is known; rejects if the file does not exist (yet). */
   start(): Promise<RangeResponse> {
     this.#start ??= this.#file.getBytes(0, START_BYTES).catch((error: unknown) => {
       this.#start = undefined

@@ -23,7 +23,7 @@ export type MapLabel = {
 
 export type PlacedLabel = Pick<MapLabel, 'text' | 'note'> & PixelBox
 
-/** Places labels that cover nothing, including earlier labels; the others are left out. */
+/** Places labels that cover nothing, including earlier labels; the others are omitted. */
 export function placeLabels(
   context: CanvasRenderingContext2D,
   labels: readonly MapLabel[],

@@ -8,7 +8,7 @@ import type { Palette } from '../core/palette.ts'
 import { labelStyle, setName, zoomAt } from './feature-style.ts'
 
 /**
- * The style of our own world map: subdued, so that devices stand out; larger places are named
+ * The style of the built-in world map: subdued, so that devices stand out; larger places are named
  * first.
  *
  * @param covered where another map has its own names.
@@ -29,7 +29,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
   const lakeName = labelStyle('italic 12px', { colour: palette.waterLabel, halo })
   const dots = [2, 3, 4].map((radius) => dot(radius, palette))
 
-  // The other map would also cover the end of a name that begins outside.
+  // The other map would also cover the end of a name that starts outside.
   const isCovered = (feature: FeatureLike, resolution: number) =>
     covered !== undefined &&
     containsExtent(

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 
 export type Fact = readonly [name: string, value: ComponentChildren]
 
-/** Names and values; a fact whose value is undefined is left out. */
+/** Names and values; a fact whose value is undefined is omitted. */
 export function Facts({
   of: facts,
   class: name = 'facts stack tight',

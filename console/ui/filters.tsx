@@ -143,8 +143,8 @@ export function FilterSearch({
 /**
  * A filter in the address, found by a search: for lists too long for a choice.
  *
- * @param names several names are one filter, because the API refuses them together: an option's
- * value then begins with its name.
+ * @param names several names are one filter, because the API rejects them together: an option's
+ * value then starts with its name.
  */
 export function FilterPick({
   names,

@@ -5,5 +5,5 @@ import { toast } from './announcements.tsx'
  */
 export function toastOthers(fields: readonly string[]): void {
   if (fields.length === 0) return
-  toast(`Saved. Somebody else has changed something meanwhile, too: ${fields.join(', ')}.`)
+  toast(`Saved. Somebody else has also changed something in the meantime: ${fields.join(', ')}.`)
 }

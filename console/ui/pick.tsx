@@ -19,7 +19,7 @@ export type PickOption = {
 /** Finds matches for a typed text; for an empty text, the first options. */
 export type FindOptions = {
   (typed: string, signal: AbortSignal): Promise<readonly PickOption[]>
-  /** A changed number: the options have changed, and the search is repeated. */
+  /** A new number means that the options have changed, and repeats the search. */
   readonly version?: number
 }
 

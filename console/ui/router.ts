@@ -137,7 +137,7 @@ function textOf({ path, query, hash }: PageAddress): string {
   return `${path}${query.size > 0 ? `?${query}` : ''}${hash}`
 }
 
-/** The values of these parameters in the address; absent ones are left out. */
+/** The values of these parameters in the address; absent ones are omitted. */
 export function pickParameters<Name extends string>(
   query: URLSearchParams,
   names: readonly Name[],

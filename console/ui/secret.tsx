@@ -48,7 +48,7 @@ export function KeepSecret({
       {children}
       <div class="row">
         <button type="button" class="primary" onClick={onClose}>
-          I have it
+          I’ve saved it
         </button>
       </div>
     </Dialog>

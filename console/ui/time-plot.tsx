@@ -37,9 +37,9 @@ export function TimePlot({
   height: number
   /** For screen readers. */
   label: string
-  /** Values are whole numbers; the axis begins at 0. */
+  /** Values are whole numbers; the axis starts at 0. */
   isCount?: boolean
-  /** The time axis begins and ends here, in milliseconds; without it, where the data does. */
+  /** The time axis starts and ends here, in milliseconds; without it, where the data does. */
   span?: { readonly from: number; readonly to: number }
   /** Whether the time axis has marks. */
   hasTimes?: boolean

@@ -18,10 +18,10 @@ const MAX_ZOOM = 7
 /** The scale for each zoom: up to that zoom the next finer scale would make no difference. */
 const SCALES: readonly Scale[] = ['110m', '110m', '50m', '50m', '50m', '10m', '10m', '10m']
 
-/** The smallest town that each zoom shows, in people; the console leaves out overlapping names. */
+/** The smallest town that each zoom shows, in people; the console omits overlapping names. */
 const PEOPLE = [8e6, 4e6, 2e6, 8e5, 3e5, 1e5, 3e4, 0]
 
-/** The whole world as vector tiles, zoom 0 to 7. Tiles that contain only sea are left out. */
+/** The whole world as vector tiles, zoom 0 to 7. Tiles that contain only sea are omitted. */
 export function makeTiles(): TileSet {
   const tiles: Tile[] = []
   const water = {

@@ -112,7 +112,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
     const wanted = (event: DeviceFact | PositionReported) => {
       const age = ageOf(subscription, event, now())
       const isWanted = age !== 'too old' && wants(subscription, event)
-      if (isWanted && age === 'left out') tooLate.push(event.deviceId)
+      if (isWanted && age === 'omitted') tooLate.push(event.deviceId)
       return isWanted && age === 'sent'
     }
     const feed = source === 'facts' ? feeds.facts : feeds.positions

@@ -178,7 +178,7 @@ export function runSubscription(
     const isTold = progress.gapToldAt === mark
     const leftOut = isTold ? 0 : cursor.leftOut + page.leftOut
     const isMissing = page.gap && !isTold
-    // Everything left out is counted first.
+    // Everything omitted is counted first.
     const isGap = isMissing || (leftOut > 0 && (first !== undefined || page.end))
     if (first === undefined && !isGap) {
       waitingSince = undefined

@@ -16,19 +16,19 @@ type Event = DeviceFact | PositionReported
 
 /**
  * Whether an event is still sent, by the time since it was decided or received: a late alarm is
- * still news. `left out`: it was due while the receiver was failing, and too long ago.
+ * still news. `omitted`: it was due while the receiver was failing, and too long ago.
  */
 export function ageOf(
   subscription: Pick<DeviceSubscription, 'target' | 'maxAgeSeconds' | 'progress'>,
   event: Event,
   now: number,
-): 'sent' | 'left out' | 'too old' {
+): 'sent' | 'omitted' | 'too old' {
   const since = 'recordId' in event ? event.receivedAt : event.decidedAt
   const mostMs = maxAgeMs(subscription)
   if (now - since <= mostMs) return 'sent'
   const { failingSince = Infinity, backlogSince = failingSince } = subscription.progress
   if (since + mostMs < backlogSince) return 'too old'
-  return now - since <= KEPT_MS ? 'sent' : 'left out'
+  return now - since <= KEPT_MS ? 'sent' : 'omitted'
 }
 
 /**

@@ -44,7 +44,7 @@ function parsedText(json: string): string {
 }
 
 /**
- * The beginning of a receiver's response without the secrets of its target: many receivers repeat
+ * The start of a receiver's response without the secrets of its target: many receivers repeat
  * the path or the headers of a request they refuse.
  */
 export function maskSecrets(text: string, target: SubscriptionTarget): string {
@@ -52,7 +52,7 @@ export function maskSecrets(text: string, target: SubscriptionTarget): string {
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .sort((one, other) => other.length - one.length)
   const without = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
-  // Where the text was truncated, a secret may have begun.
+  // Where the text was truncated, a secret may have started.
   const begun = secrets.flatMap((secret) => beginningAtEnd(without, secret))
   const longest = Math.max(0, ...begun)
   return longest === 0 ? without : `${without.slice(0, -longest)}…`
@@ -93,7 +93,7 @@ function decoded(text: string): string {
   }
 }
 
-/** How much of the beginning of a secret the text ends with, if more than a word. */
+/** How much of the start of a secret the text ends with, if more than a word. */
 function beginningAtEnd(text: string, secret: string): number[] {
   for (let length = Math.min(secret.length, text.length); length >= SHORTEST_SECRET; length -= 1) {
     if (text.endsWith(secret.slice(0, length))) return [length]

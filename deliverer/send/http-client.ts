@@ -18,7 +18,7 @@ import type { OutboundRequest } from '../../schemas/subscriptions/messages.ts'
 const ANSWERS_WITHIN_MS = 15_000
 /** A receiver may send interim responses (1xx) before the final one, but not without end. */
 const MOST_INTERIM_ANSWERS = 100
-const ENDLESS = 'too many interim answers (1xx) before an answer'
+const ENDLESS = 'too many interim responses (1xx) before a response'
 /** Idle connections are not kept open for the next delivery, which may be hours later. */
 const KEEP_ALIVE_MS = 10_000
 
@@ -42,7 +42,7 @@ export type Answer = {
   /** Why there was no response, or where it redirects. */
   readonly failure?: string
   readonly retryAfterMs?: number | undefined
-  /** The beginning of the response body. */
+  /** The start of the response body. */
   readonly text: string
   readonly milliseconds: number
 }
@@ -107,7 +107,7 @@ export function httpClient({
     const agent = agents[isTls ? 'https:' : 'http:']
     const request = (isTls ? requestHttps : requestHttp)(url, { method: 'POST', headers, agent })
     const end = (reason: string) => request.destroy(new EndedRequestError(reason))
-    const late = `no answer within ${answersWithinMs / 1_000} s`
+    const late = `no response within ${answersWithinMs / 1_000} s`
     const timer = setTimeout(() => end(late), answersWithinMs)
     let interim = 0
     request.on('information', () => {
@@ -185,7 +185,7 @@ export function nameResolver(): ResolveName {
   }
 }
 
-/** The beginning of a body as text. An endless body, or one that stops halfway, is closed. */
+/** The start of a body as text. An endless body, or one that stops halfway, is closed. */
 async function firstBytes(body: Readable): Promise<string> {
   const timer = setTimeout(() => body.destroy(), BODY_WITHIN_MS)
   const kept: Buffer[] = []

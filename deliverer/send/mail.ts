@@ -75,7 +75,8 @@ type SmtpOutcome = {
 }
 
 function failureOf({ responseCode, originalCode, code }: SmtpOutcome): { failure: string } {
-  if (responseCode !== undefined) return { failure: `the mail server answered ${responseCode}` }
+  if (responseCode !== undefined)
+    return { failure: `the mail server responded with ${responseCode}` }
   const reason = requestFailure({ code: originalCode ?? code })
   return { failure: `the mail server cannot be used: ${reason}` }
 }
@@ -156,7 +157,7 @@ function signInMail(consoleUrl: string | undefined): Mail {
   const link = consoleUrl === undefined ? '' : `: ${consoleUrl}`
   return mailWith(
     'Sign in to get notifications',
-    `Somebody has made this address one of an operator of a GPS service, and wants to send notifications to it. Sign in once to get them${link}. If you do not know of it, ignore this mail.`,
+    `Somebody has added an operator with this address to a GPS service and wants to send notifications to it. Sign in once to get them${link}. If you did not expect this, ignore this mail.`,
   )
 }
 
@@ -184,7 +185,7 @@ export function adminWarnings({
     const { failingSince = 0, lastError = '' } = progress
     logger.warn(
       { subscriptionId, failingSince: isoTime(failingSince) },
-      isDisabled ? 'subscription disabled' : 'subscription failing',
+      isDisabled ? 'notification disabled' : 'notification failing',
     )
     if (sendMail === undefined) return
     const operators = await store.pageOperators({ accountId, limit: 1_000 })
@@ -194,8 +195,8 @@ export function adminWarnings({
     if (admins.length === 0) return
     const subject = `The notification “${name}” ${isDisabled ? 'was switched off' : 'is failing'}`
     const text = isDisabled
-      ? `${subject}: ${lastError}. Nothing was lost: enable it, and it goes on where it ended.`
-      : `${subject} since ${isoTime(failingSince)}: ${lastError}. Nothing is lost: it goes on trying.`
+      ? `${subject}: ${lastError}. Nothing was lost: enable it, and it continues where it stopped.`
+      : `${subject} since ${isoTime(failingSince)}: ${lastError}. Nothing is lost: it keeps retrying.`
     const to = admins.map(({ email }) => email)
     const mail = mailWith(subject, text)
     const { failure } = await sendMail({ accountId, to, mail, now: clock.now() })

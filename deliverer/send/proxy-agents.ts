@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { EndedRequestError } from './request-failure.ts'
 
-const SILENT = 'the proxy does not answer'
+const SILENT = 'the proxy does not respond'
 
 type Connected = (error: Error | null, socket: Duplex) => void
 
@@ -39,7 +39,7 @@ export function proxyAgents(
     request.once('connect', ({ statusCode }, socket: Socket) => {
       clearTimeout(timer)
       if (statusCode === 200) connected(null, socket)
-      else failed(new EndedRequestError(`the proxy answered ${statusCode}`))
+      else failed(new EndedRequestError(`the proxy responded with ${statusCode}`))
     })
     request.once('error', failed).end()
   }

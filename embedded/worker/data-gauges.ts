@@ -20,11 +20,11 @@ export function exportData(registry: Registry, directory: string): void {
     })
   }
 
-  gauge('gps_storage_data_bytes', 'Bytes that the data directory takes', () => dataBytes(directory))
+  gauge('gps_storage_data_bytes', 'Size of the data directory in bytes', () => dataBytes(directory))
   gauge('gps_storage_free_bytes', 'Bytes that its disk has left', () => freeBytes(directory))
   gauge(
     'gps_last_backup_timestamp_seconds',
-    'When the newest complete backup began, in seconds since 1970',
+    'When the newest complete backup started, in seconds since 1970',
     async () => {
       const at = await lastBackupAt(directory)
       return at === undefined ? undefined : at / 1_000

@@ -28,7 +28,7 @@ await runProgram('gps', serve, { settings: workerData as Readonly<Record<string,
  * the main thread does its writes to the log.
  */
 async function serve(program: Program): Promise<void> {
-  if (parentPort === null) throw new Error('this is no program: start embedded/main')
+  if (parentPort === null) throw new Error('this is not a program: start embedded/main')
   // Elsewhere this would change the priority of the whole process.
   if (process.platform === 'linux') {
     setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + NICER))

@@ -6,7 +6,7 @@ import { kafkaFailure, type KafkaClient, type Logger } from './kafka-client.ts'
 
 /** Admin requests: everything except reading and writing events. */
 export type AdminClient = {
-  /** @throws {DependencyError} retriable when Kafka does not answer within `withinMs`. */
+  /** @throws {DependencyError} retriable when Kafka does not respond within `withinMs`. */
   ask<T>(doing: string, question: (admin: Admin) => Promise<T>, withinMs?: number): Promise<T>
   close(): Promise<void>
 }
@@ -36,7 +36,7 @@ export function adminClient(
       const late = new Promise<never>((_, reject) => {
         timer = setTimeout(() => {
           isLate = true
-          reject(new Error(`no answer within ${withinMs} ms`))
+          reject(new Error(`no response within ${withinMs} ms`))
         }, withinMs)
       })
       try {
@@ -104,7 +104,7 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
 ])
 const REFUSED = 'KafkaJSSASLAuthenticationError'
 
-/** Whether Kafka did not answer, or did not let this client in. */
+/** Whether Kafka did not respond, or did not let this client in. */
 function isUnreachable(error: unknown): boolean {
   return chainOf(error).some(({ name }) => UNREACHABLE.has(name))
 }

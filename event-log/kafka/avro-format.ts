@@ -22,7 +22,7 @@ type AvroSchema = Extract<
 /**
  * Registers an event's schema under `subject` (compatibility BACKWARD) and returns the Avro
  * format. Fetched schemas are cached, so an outage of the registry affects only new schemas.
- * @throws {DependencyError} when the registry is unavailable, or refuses the schema.
+ * @throws {DependencyError} when the registry is unavailable, or rejects the schema.
  */
 export async function openAvroFormat({
   url,

@@ -114,7 +114,7 @@ async function consumeOnce<Batch>(
   }
 }
 
-/** Asks until there is an answer; undefined if there is nothing to ask, or `signal` is aborted. */
+/** Asks until there is a response; undefined if there is nothing to ask, or `signal` is aborted. */
 async function answered(
   resumeAfter: Consumption<never>['resumeAfter'],
   { groupId, signal, logger }: { groupId: string; signal: AbortSignal; logger: Logger },

@@ -152,7 +152,7 @@ export async function toEntry(
       key,
       value,
       ...(headers !== undefined && { headers }),
-      // Only if its header says Avro: otherwise any value that begins with a zero could stop the projector.
+      // Only if its header says Avro: otherwise any value that starts with a zero could stop the projector.
       ...(avro === undefined &&
         isAvro(value) &&
         headerText(headers?.['content-type']) === AVRO_CONTENT_TYPE && {

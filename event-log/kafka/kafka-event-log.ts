@@ -25,7 +25,7 @@ export type KafkaEventLogOptions = KafkaConnectionOptions &
     /** With a registry, events are written as Avro, otherwise as JSON; both can always be read. */
     readonly registry?: { readonly url: string }
     readonly clock: { now(): number }
-    /** A write that is not confirmed within this time is refused; default: 5 s. */
+    /** A write that is not confirmed within this time is rejected; default: 5 s. */
     readonly writtenWithinMs?: number
     /** Called whenever a failed reader is replaced by a new one. */
     readonly onReaderRenewed?: () => void
@@ -132,7 +132,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
     async lag(group, applied) {
       prepared.require()
       const groupId = groupIdOf(group)
-      return admin.ask('tell the lag', (client) =>
+      return admin.ask('read the lag', (client) =>
         lag(client, { topic, groupId, applied, now: clock.now() }),
       )
     },
@@ -179,7 +179,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
       prepared.require()
       if (missing !== undefined) {
         throw unavailableForNow(
-          `the log holds events that cannot be read while ${missing} is not set`,
+          `the log holds entries that cannot be read while ${missing} is not set`,
         )
       }
       if (writer.stuckMs() > STUCK_AFTER_MS) throw unavailableForNow('Kafka confirms no writes')

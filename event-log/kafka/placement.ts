@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Consumer } from 'kafkajs'
 
 /**
- * The offsets at which to start in newly assigned partitions; those left out start at the group's
+ * The offsets at which to start in newly assigned partitions; those omitted start at the group's
  * committed offset.
  */
 export type StartAt = (partitions: readonly number[]) => Promise<ReadonlyMap<number, number>>

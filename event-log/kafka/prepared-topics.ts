@@ -158,14 +158,14 @@ export function prepareTopics({
 
   async function lookAtPartitions(): Promise<void> {
     partitions = await admin.ask(
-      'tell its partitions',
+      'read its partitions',
       (client) => askPartitions(client, Object.values(names)),
       PARTITIONS_KNOWN_WITHIN_MS,
     )
   }
 
   async function lookAtMinInSync(): Promise<void> {
-    minInSync = await admin.ask('tell its settings', (client) =>
+    minInSync = await admin.ask('read its settings', (client) =>
       askMinInSync(client, Object.values(names)),
     )
   }

@@ -151,5 +151,5 @@ function grouped(records: readonly EncodedRecord[], placed: ByPartition): Encode
 function requireAll(partitions: readonly string[], answers: readonly RecordMetadata[]): void {
   const answered = new Set(answers.map(({ partition }) => String(partition)))
   const silent = partitions.filter((partition) => !answered.has(partition))
-  if (silent.length > 0) throw new Error(`no answer for partition ${silent.join(', ')}`)
+  if (silent.length > 0) throw new Error(`no response for partition ${silent.join(', ')}`)
 }

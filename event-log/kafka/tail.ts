@@ -122,7 +122,7 @@ export async function* tail<Entry>({
       // Retention has overtaken the reader.
       if (low > due) await items.give({ kind: 'gap', partition, after: low - 1 })
     }
-    // kafkajs starts at the beginning of a topic that was recreated and is shorter.
+    // kafkajs restarts at the first offset of a topic that was recreated and is shorter.
     if (firstOffset < due) await items.give({ kind: 'gap', partition, after: firstOffset - 1 })
     const entries = await Promise.all(messages.map((message) => toEntry(message, partition)))
     if (!(await items.give({ kind: 'batch', partition, lastOffset, entries }))) return false
@@ -218,7 +218,7 @@ export async function eventIdsAt(
     }
     if (wanted.size === 0) return ids
   }
-  throw new DependencyError('Kafka did not return the events that were applied last', {
+  throw new DependencyError('Kafka did not return the entries that were applied last', {
     retriable: true,
   })
 }

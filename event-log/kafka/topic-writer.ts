@@ -21,7 +21,7 @@ export type TopicWriter<Item> = {
   write(items: readonly Item[]): Promise<void>
   /** The time for which nothing has been confirmed despite attempts to write; otherwise 0. */
   stuckMs(): number
-  /** Refuses new writes; resolves once every earlier one has settled. */
+  /** Rejects new writes; resolves once every earlier one has settled. */
   close(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export type TopicWriterOptions<Item> = {
 /**
  * Writes to one topic. Each item's partition is chosen once, here, and each leading broker has its
  * own producer. So an unresponsive broker delays only its own items, and items of a partition
- * without a leader are refused immediately.
+ * without a leader are rejected immediately.
  */
 export function topicWriter<Item>({
   newClient,

@@ -22,7 +22,7 @@ export type FeedOptions = SharedPastOptions & {
   readonly extentMs: number
 }
 
-/** What differs between the feeds of positions and facts. */
+/** The differences between the feeds of positions and facts. */
 export type FeedSource = {
   readonly marked: MarkedLog
   readonly log: ReadableLog
@@ -34,7 +34,7 @@ export type FeedSource = {
     readonly feed: LiveFeed
     readonly signal: AbortSignal
   }): NotErased
-  /** Leaves out events of devices that have been erased since. */
+  /** Omits events of devices that have been erased since. */
   withoutErased<Found extends { readonly entry: ReadEntry }>(
     accountId: string,
     found: readonly Found[],
@@ -89,7 +89,7 @@ export function logFeed<Event>(
 
     async read(query) {
       const mark = marks.read(query.after)
-      if (mark === undefined) throw new Error('the text is no mark of this feed')
+      if (mark === undefined) throw new Error('the text is not a mark of this feed')
       const { feed, leave } = source.join()
       try {
         return await read(mark, feed, query)

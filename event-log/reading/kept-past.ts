@@ -6,7 +6,7 @@ import { approximateBytes } from './ring.ts'
 type Batch = LogBatch<FollowedEntry>
 
 /**
- * A tail of the log that readers use in turn, and the position after the last entry it returned.
+ * A tail of the log that readers share, one at a time, and the position after the last entry it returned.
  */
 export class PastTail {
   readonly #items: AsyncIterator<TailItem<FollowedEntry>>

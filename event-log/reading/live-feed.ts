@@ -38,7 +38,7 @@ export type LiveFeed = Waits & {
   readonly last: LastEntry | undefined
   /** The time of an entry it has read, if it still remembers the entry. */
   timeAt(origin: Origin): number | undefined
-  /** The end of the log as known here, where new readers begin. */
+  /** The end of the log as known here, where new readers start. */
   end(): LogPlace
   /** Whether the ring holds everything after this position. */
   holds(place: Readonly<LogPlace>): boolean

@@ -147,7 +147,7 @@ function nameOf({ partition, offset }: LastEntry): string {
   return `${partition}/${offset}`
 }
 
-/** What finding a position in the log requires. */
+/** Dependencies for finding a position in the log. */
 export type Looking = {
   /** The live reader of the log. */
   readonly feed: Waits & {
@@ -164,7 +164,7 @@ export type Looking = {
 }
 
 /**
- * The place where a reader with a mark continues. If it is beyond the end, the mark belongs to
+ * The position where a reader with a mark continues. If it is beyond the end, the mark belongs to
  * another log, and the reader must not skip new entries. If a different entry is now where the
  * reader's last one was, the log was restored from a backup; where the two logs diverge is unknown,
  * so the reader gets everything available.

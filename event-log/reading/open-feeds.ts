@@ -136,7 +136,7 @@ const LOOK_AGAIN_MS = 200
 const ERASURES_REMEMBERED = 1_000
 
 /**
- * For a reader of past positions: leaves out positions that a later erasure covers. Waits at most
+ * For a reader of past positions: omits positions that a later erasure covers. Waits at most
  * `pendingMs` for a pending erasure to appear in the log.
  */
 export function omitErased({

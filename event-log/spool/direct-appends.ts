@@ -11,7 +11,7 @@ export type Append = {
 
 /**
  * With this many unconfirmed appends, a log that confirms nothing for this time counts as
- * unavailable: the process refuses requests before twice as many are in flight
+ * unavailable: the process rejects requests before twice as many are in flight
  * (runtime/http/in-flight.ts).
  */
 const MANY = 300
@@ -20,7 +20,7 @@ const SILENT_MS = 200
 type Sent = { readonly append: Append; readonly sentAt: number }
 
 /**
- * Passes appends to the log. When the log refuses an append for a temporary reason, or does not
+ * Passes appends to the log. When the log rejects an append for a temporary reason, or does not
  * confirm it in time, `onAway` gets all unconfirmed appends in sending order. The log may still
  * write and confirm them, after an erasure that followed their acknowledgement. So each is marked
  * as spooled from the start.

@@ -28,7 +28,7 @@ const SCHEMA = [
   'ALTER TABLE waiting ADD COLUMN heartbeat_id TEXT;',
 ]
 
-/** It may hold the only copy of reports that were answered with 200. */
+/** It may hold the only copy of reports that got 200. */
 const IF_DAMAGED =
   'move it away, start again, and keep it: reports that it holds can be read with `sqlite3 FILE .recover`'
 

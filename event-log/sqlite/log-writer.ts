@@ -184,7 +184,7 @@ function prepare(database: Database) {
     oldest: database.prepare<{ offset: number; receivedAt: number }>(
       'SELECT offset, received_at AS receivedAt FROM events ORDER BY offset LIMIT ?',
     ),
-    /** A dead letter's event stays in the log as long as the letter is kept. */
+    /** A dead letter's event stays in the log as long as the letter exists. */
     appendAgain: database.prepare(
       `INSERT INTO events (key, type, id, received_at, value, spooled)
        SELECT key, type, id, received_at, value, spooled FROM events WHERE offset = ?`,

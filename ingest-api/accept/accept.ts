@@ -31,14 +31,14 @@ export type Accepted<Each = Outcome> = {
   readonly keyAllowance?: Allowance | undefined
   /** Only for a single report. */
   readonly deviceAllowance?: Allowance | undefined
-  /** The reports' rejections. An app is answered only after they are written. */
+  /** The reports' rejections. An app gets its response only after they are written. */
   readonly rejections: ReadonlySet<Offered>
 }
 
 /**
  * Validates each report and appends the valid ones in one call, in the order of `inAppendOrder`; an
  * `accepted` report and a `seen` heartbeat are durable. The caller has already counted the first
- * report against the key's limit; this counts the rest and refuses reports beyond it. Each device
+ * report against the key's limit; this counts the rest and rejects reports beyond it. Each device
  * with a valid report counts once against its own limit.
  * @throws {ApiError | DependencyError} if the log has not acknowledged the events by the request's
  * deadline. They may or may not have been written, so no report has an outcome.
@@ -161,7 +161,7 @@ export function acceptReports({
     await yieldFairly()
   }
 
-  /** Counts the devices of the valid reports, and in `judged` refuses reports beyond their limit. */
+  /** Counts the devices of the valid reports, and in `judged` rejects reports beyond their limit. */
   async function limitDevices(judged: JudgedReport[], { accountId }: ApiKey) {
     const deviceIds = new Set<string>()
     for (const verdict of judged) if (verdict.kind === 'good') deviceIds.add(verdict.event.deviceId)

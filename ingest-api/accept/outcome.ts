@@ -26,7 +26,7 @@ export type SubmittedPosition = {
 
 /** A device reported without a position. A request appends one heartbeat of each device and alarm. */
 export type SubmittedHeartbeat = Telemetry & {
-  /** The device id; an invalid one refuses the heartbeat. */
+  /** The device id; an invalid one means that the heartbeat is rejected. */
   readonly seen: string
   /** As in a position. */
   readonly chunks?: readonly Buffer[]
@@ -54,7 +54,7 @@ export type Refused = {
   readonly retryAfterSeconds?: number
 }
 
-/** The error of a request whose report was refused. */
+/** The error of a request whose report was rejected. */
 export function refusalOf({ error, message, details, retryAfterSeconds }: Refused): ApiError {
   return new ApiError(error, message, {
     ...(details !== undefined && { details }),

@@ -25,7 +25,7 @@ export function receivedOf(submitted: SubmittedReport | undefined): Received {
   return { json, deviceId, ...(chunks !== undefined && { chunks }) }
 }
 
-/** Reduces a report to what a rejection stores: the beginning of its body, and its device id. */
+/** Reduces a report to what a rejection stores: the start of its body, and its device id. */
 export function rejectedContentOf({
   chunks,
   json,
@@ -48,7 +48,7 @@ function written(json: unknown): readonly Buffer[] {
 }
 
 /**
- * The beginning of a text body. Other bodies are not stored: API keys in them could not be masked.
+ * The start of a text body. Other bodies are not stored: API keys in them could not be masked.
  */
 function beginning(chunks: readonly Buffer[]): string {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)

@@ -22,7 +22,7 @@ const COUNTED_WITHIN_MS = 250
 /** About 300 KiB at most. */
 const APPENDED_AT_ONCE = 100
 
-/** A refused report of a known key, and the error sent to the client. */
+/** A rejected report of a known key, and the error sent to the client. */
 export type RefusedReport = {
   readonly key: Pick<ApiKey, 'id' | 'accountId'>
   readonly error: RejectionError

@@ -42,7 +42,7 @@ export class ReportMetrics {
     for (const outcome of OUTCOMES) metrics.reports.inc({ outcome }, 0)
   }
 
-  /** Starts an app's series, for the same reason. */
+  /** Starts an app's series at 0, so that Prometheus sees its first burst. */
   begin(app: string): void {
     for (const outcome of OUTCOMES) this.#metrics.appReports.inc({ app, outcome }, 0)
     this.#metrics.attributesDropped.inc({ app }, 0)
@@ -68,7 +68,7 @@ export class ReportMetrics {
     if (count > 0) this.#metrics.positionsWithoutFix.inc({ app }, count)
   }
 
-  /** Counts a refused report and queues its rejection. */
+  /** Counts a rejected report and queues its rejection. */
   refused(refusal: RefusedReport, app?: string): Offered {
     this.#count(refusal.error, { reports: 1, app })
     return this.#rejections.offer(refusal)

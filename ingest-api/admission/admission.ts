@@ -65,7 +65,7 @@ export function admitSenders({
   const testHash = testSecret === undefined ? undefined : secretHash(testSecret)
 
   return async function admit(request, { credentials, scope, keyLimit }) {
-    // Only requests with a body are refused by the server itself.
+    // Only requests with a body are rejected by the server itself.
     if (!request.hasPlace) throw overloadedError()
     const grant = await authenticate(request, credentials)
     request.key = grant.key

@@ -78,7 +78,7 @@ async function readCompressed(
 }
 
 /**
- * Decompresses a body chunk by chunk, until `collect` refuses one.
+ * Decompresses a body chunk by chunk, until `collect` rejects one.
  * @throws {ApiError} 400 if it is damaged, truncated, or continues after its end; the error of
  * `collect`.
  */

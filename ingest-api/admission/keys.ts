@@ -194,5 +194,5 @@ export class KeyUsage {
 }
 
 function tooLate(): Error {
-  return new Error('the store did not answer in time')
+  return new Error('the store did not respond in time')
 }

@@ -26,7 +26,7 @@ export class SenderRequest implements Holder {
   /** On the clock of `performance.now()`, like `deadline`. */
   readonly started = performance.now()
   /**
-   * When store and log must have answered. The time in which the client sends its body is added.
+   * When store and log must have responded. The time in which the client sends its body is added.
    */
   deadline = this.started + WAITS_MS
   /** False if too many reports are in flight. */
@@ -47,7 +47,7 @@ export class SenderRequest implements Holder {
    * again.
    */
   isCounted = false
-  /** Ends its turn to work, if it has one: see `WorkTurns`. */
+  /** Releases its slot for work, if it has one: see `WorkTurns`. */
   endWork: (() => void) | undefined = undefined
   /**
    * After an error, a longer unread body closes the connection instead of being read to its end.
@@ -132,5 +132,5 @@ export function overloadedError(): ApiError {
  */
 export async function shareTaken(): Promise<ApiError> {
   await endOfTurn()
-  return unavailable('too many requests of this account are under way, please send it again')
+  return unavailable('too many requests of this account are in progress, please send it again')
 }

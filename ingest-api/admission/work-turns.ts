@@ -18,11 +18,11 @@ const SCANNED_AT_ONCE = 1024 * 1024
 const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
 
 /**
- * Processes a few large requests at a time, serving accounts in turn. The rest wait unparsed,
+ * Processes a few large requests at a time, alternating between accounts. The rest wait unparsed,
  * within the bytes that `InFlight` allows: parsed, they would take ten times as much memory.
  */
 export class WorkTurns {
-  /** Requests with smaller bodies need no turn. */
+  /** Requests with smaller bodies need no slot. */
   readonly fromBytes: number
   readonly #slots: Slots
 
@@ -37,7 +37,7 @@ export class WorkTurns {
   }
 
   /**
-   * Resolves when the work on a request may begin. Its response ends the turn.
+   * Resolves when the work on a request may start. Its response releases the slot.
    * @throws {ApiError} 503 if too many wait, or for too long.
    */
   async begin(request: SenderRequest): Promise<void> {

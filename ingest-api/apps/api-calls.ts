@@ -5,16 +5,16 @@ import { APP_PATHS, type AppPath } from './app-routes.ts'
 
 export const APPS_TAG = {
   name: 'Apps',
-  description: `Reports of phones, trackers and gateways in their own formats. The key goes where the app can put
+  description: `Reports of phones, trackers and gateways in their native formats. The key goes where the app can send
 it: \`Authorization: Bearer\`, the password of Basic (the user's name is ignored), the path, or
 \`key\` or \`api_key\` in the query.
 
-**2xx**: no part of the request needs to be sent again. Operators see reports that can never be accepted as
-rejections; apps would otherwise resend them for ever, and all later reports would wait. **503**: resend the
-whole request after \`Retry-After\`; a report that was stored already is stored only once.
-**401**: no valid key. The recordId is derived from device, time, latitude, longitude and \`alarm\` alone.
-Everything else that apps send becomes attributes; values that do not fit are left out, as are all names of networks.
-Every path answers HEAD with 200.`,
+**2xx**: no part of the request needs to be resent. Operators see reports that can never be accepted as
+rejections; apps would otherwise resend them forever, and all later reports would wait. **503**: resend the
+whole request after \`Retry-After\`; a report already stored is not stored again.
+**401**: no valid key. The recordId is derived only from device, time, latitude, longitude and \`alarm\`.
+Everything else that apps send becomes attributes; values that do not fit are omitted, as are network names.
+Every path responds to HEAD with 200.`,
 }
 
 /** Where a key may be sent, besides the path. */
@@ -56,7 +56,7 @@ const OSMAND_FIELDS = [
   field('id', 'The device; also `deviceid`'),
   field('lat', 'Degrees'),
   field('lon', 'Degrees'),
-  field('location', '`latitude,longitude`, in place of both'),
+  field('location', '`latitude,longitude`, instead of both'),
   field(
     'timestamp',
     'Seconds or milliseconds since 1970, or ISO 8601; absent: the time of receipt',
@@ -71,9 +71,9 @@ const OSMAND_FIELDS = [
 const OWNTRACKS = {
   summary: 'Accepts messages from OwnTracks in HTTP mode',
   description: `Locations; other messages are heartbeats. The device is \`user/device\` from the topic,
-else from \`X-Limit-U\` and \`X-Limit-D\` or \`u\` and \`d\`, else the tid. Without a valid key it answers 503,
+else from \`X-Limit-U\` and \`X-Limit-D\` or \`u\` and \`d\`, else the tid. Without a valid key it responds with 503,
 because OwnTracks discards a message after a 4xx. At most 8 MiB. With a key as \`Basic <key>:\`, not
-encoded, it is Overland in its OwnTracks mode, and the answer \`{"result":"ok"}\`.`,
+encoded, it is Overland in its OwnTracks mode, and the response \`{"result":"ok"}\`.`,
   parameters: [field('u', 'The user'), field('d', 'The device')],
   mediaTypes: [JSON_TYPE],
   // Not `oneOf`: for it, openapi-generator's Go code needs an extra package.
@@ -113,7 +113,7 @@ const TEXTS: Readonly<Record<string, AppText>> = {
   'the-things-stack': {
     summary: 'Accepts webhooks from The Things Stack',
     description:
-      'The position is in `decoded_payload` under its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside `gps_1` and the like); the device is the `dev_eui`. Without a position, or with one that the tracker marks as no fix, it is a heartbeat; as long as nothing is known of the device, an uplink without a position is rejected. At most 64 KiB.',
+      'The position is in `decoded_payload` under its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside `gps_1` and the like); the device is the `dev_eui`. Without a position, or with one that the tracker marks as no fix, it is a heartbeat; an uplink without a position is rejected until the device has reported one. At most 64 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   chirpstack: {
@@ -124,7 +124,7 @@ const TEXTS: Readonly<Record<string, AppText>> = {
   },
   phonetrack: {
     summary: 'Accepts reports from apps set up for Nextcloud’s PhoneTrack',
-    description: `The logging URLs of PhoneTrack with the key in place of the session's token: \`app\` is osmand,
+    description: `The logging URLs of PhoneTrack with the key instead of the session's token: \`app\` is osmand,
 gpslogger, owntracks, ulogger, traccar, opengts, overland, locusmap or another one that sends \`lat\`, \`lon\` and
 \`timestamp\`. \`/logGet\`, \`/logPost\` and \`/logPostMultiple\` work too, with or without \`/apps/phonetrack\` before
 them. At most 2 MiB, and 10 000 points. μlogger may send a point with a photo (\`multipart/form-data\`, 8 MiB), which is

@@ -117,7 +117,7 @@ export function isOfApp({ method = '', url = '' }: IncomingMessage): boolean {
  */
 const POSITION = /(?:^|&)(?:id|deviceid|lat|location)=/
 
-/** Every path answers HEAD too: apps check whether it exists. */
+/** Every path responds to HEAD too: apps check whether it exists. */
 export function handlesPath(
   { path, methods }: AppPath,
   { method, query }: { method: string; query: string },

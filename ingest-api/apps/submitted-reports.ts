@@ -58,7 +58,7 @@ export async function toReports(
   let withoutFix = 0
   const fallback = fallbackDeviceId(key)
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  // A rejection shows only the beginning, and serialising the whole body again can take a second.
+  // A rejection shows only the start, and serialising the whole body again can take a second.
   const whole = items.length === 1 && length > LARGE_BYTES ? { chunks } : {}
 
   function reportOf(item: AppItem): SubmittedReport {
@@ -76,7 +76,7 @@ export async function toReports(
         return { ...whole, json: item.sent, deviceId, translated }
       }
       case 'seen':
-        // Otherwise an app without a device name would resend it for ever, and all its later points
+        // Otherwise an app without a device name would resend it forever, and all its later points
         // would wait behind it.
         if (item.deviceId === undefined && !isListed(key.deviceIds, fallback)) {
           return refused(item, NO_DEVICE, items.length === 1)

@@ -30,7 +30,7 @@ export type RejectUnplaced = (
 
 /**
  * A heartbeat of a device that has never had a position changes nothing that operators see, and
- * causes no fact. So that it does not vanish, it also leaves a rejection: one per device and hour,
+ * causes no fact. So that it does not vanish, it also causes a rejection: one per device and hour,
  * and one for each new alarm immediately. An alarm leaves one too if the store does not say whether
  * the device is known.
  */
@@ -149,5 +149,5 @@ export function knownDevices({
 }
 
 function tooLate(): Error {
-  return new Error('the store did not answer in time')
+  return new Error('the store did not respond in time')
 }

@@ -32,7 +32,7 @@ export type Endpoint = {
 }
 
 /**
- * Answers senders' requests, and passes all others to `app`. A router, header-by-header responses,
+ * Responds to senders' requests, and passes all others to `app`. A router, header-by-header responses,
  * listeners for the end of a request and a middleware chain would double the cost of a report on a
  * bare server (docs/decisions/requests.md).
  */

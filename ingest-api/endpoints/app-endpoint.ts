@@ -51,7 +51,7 @@ export function appEndpoints({
   readonly admit: Admit
   readonly keyLimit: KeyLimit
   readonly metrics: ReportMetrics
-  /** The turns for processing large bodies. */
+  /** The slots for processing large bodies. */
   readonly turns: WorkTurns
   readonly clock: Clock
   readonly accept: Accept
@@ -195,7 +195,7 @@ type AppCredentials = Credentials & {
 }
 
 const EXPECTED_IN =
-  'send a valid API key: as Bearer, as the password of Basic, or where this path has it in its URL'
+  'send a valid API key: as Bearer, as the password of Basic, or in the URL where this path has it'
 
 /** Bearer, the password of Basic, a literal Basic, the path, the query's `key` or `api_key`. */
 function credentialsIn({

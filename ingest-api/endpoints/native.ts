@@ -15,7 +15,7 @@ import { success, type Endpoint, type SenderAnswer } from './answer-senders.ts'
 
 export const MOST_REPORTS = 1000
 
-/** A call in our own format: a bearer key and a JSON body. */
+/** A call in the service's native format: a bearer key and a JSON body. */
 export type NativeCall = {
   readonly path: string
   readonly scope: Scope
@@ -25,7 +25,7 @@ export type NativeCall = {
   readonly reportsIn: (json: unknown, request: SenderRequest) => readonly SubmittedPosition[]
   /** Whether the response shows the device's limit if it is nearer than the key's. */
   readonly showsDeviceLimit: boolean
-  /** @throws {ApiError} if the only report was refused. */
+  /** @throws {ApiError} if the only report was rejected. */
   readonly answer: (
     outcomes: readonly PositionOutcome[],
     reports: readonly SubmittedPosition[],
@@ -43,7 +43,7 @@ export const SUBMIT_CALL: NativeCall = {
 }
 
 /**
- * Up to 1000 reports in, one result for each out; a refused report does not affect the others. If
+ * Up to 1000 reports in, one result for each out; a rejected report does not affect the others. If
  * the batch has an Idempotency-Key, each report's key is derived from it.
  */
 export const BATCH_CALL: NativeCall = {
@@ -73,7 +73,7 @@ export const IMPORT_CALL: NativeCall = {
 
 /**
  * Serves one of these calls. All accepted reports are durable before the response.
- * @param turns the turns for processing large bodies.
+ * @param turns the slots for processing large bodies.
  */
 export function nativeEndpoint(
   call: NativeCall,

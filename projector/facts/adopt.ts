@@ -141,7 +141,7 @@ export function adoptDevices(
     if (waiting.size + runs.size === 0 || (await store.factsProgress()) === undefined) return
     do {
       await begin()
-      // Each account in turn.
+      // One account after another.
       for (const run of [...runs.values()]) {
         await goOn(run)
         await endOfTurn()

@@ -62,7 +62,7 @@ export type PositionInput = {
   readonly position: JudgedPosition
   /** It precedes the last judged position; a repeat: it does not repeat that position. */
   readonly isLate: boolean
-  /** Its record already exists, made by another event. */
+  /** Its record already exists, from another event. */
   readonly isRepeat: boolean
   readonly receivedAt: number
 }

@@ -16,7 +16,7 @@ import { judgeEntries, type JudgedEntry } from './judge.ts'
 
 /** The second step of projecting: decides facts from the entries that a batch has stored. */
 export type JudgeBatch = {
-  /** The point up to which entries are judged; undefined if judging has not begun. */
+  /** The point up to which entries are judged; undefined if judging has not started. */
   progress(): Promise<Offsets | undefined>
   lastJudged(): Promise<AppliedEvents>
   /**

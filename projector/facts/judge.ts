@@ -194,7 +194,7 @@ function bytesOf({ position, ...details }: Decision, input: FactInput): number {
   return FACT_BYTES + jsonSize(details) + (isOwn && position !== undefined ? jsonSize(position) : 0)
 }
 
-/** What the facts of an input have in common is stored once for all. */
+/** Data shared by the facts of an input is stored once. */
 function bytesOfInput(input: FactInput, decisions: Decided['decisions']): number {
   const position = input.kind === 'position' ? jsonSize(input.position) : 0
   const inside = decisions.at(-1)?.inside ?? []

@@ -49,7 +49,7 @@ export function rulesInForce(receivedAt: number, by: DeviceDefinitions): readonl
 }
 
 /**
- * When the device reached the area where a rule applies: a stop or silence begins then at the
+ * When the device reached the area where a rule applies: a stop or silence starts then at the
  * earliest.
  */
 export function hereSince(
@@ -164,7 +164,7 @@ function startOf(
 }
 
 /**
- * Whether a wait that began with an earlier input is over: by the timestamps of positions, or by
+ * Whether a wait that started with an earlier input is over: by the timestamps of positions, or by
  * the times of receipt. A heartbeat or a repeat has no timestamp, and the device's clock may be
  * slow.
  */

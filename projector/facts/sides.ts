@@ -93,7 +93,7 @@ export function* counting(
 
 /**
  * Drops, without facts, the standings in geofences that were deleted, disabled or no longer apply
- * to the device, and the waits that began before their geofence changed.
+ * to the device, and the waits that started before their geofence changed.
  */
 export function dropOtherGeofences(
   state: GeofencesState,

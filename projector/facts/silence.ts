@@ -175,8 +175,7 @@ function openUntil({ deadline, silenceMs }: Silence, { at, hearing }: TimeInput)
 }
 
 /**
- * When to check again whether the device was silent, because that cannot be known now; null: it
- * was.
+ * When to check again whether the device was silent, if that is still unknown; null: it was silent.
  */
 function heldUntil({ now, since, graceMs }: Hearing, silenceMs: number): number | null {
   const from = since + Math.min(silenceMs, graceMs)

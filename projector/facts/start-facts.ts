@@ -78,7 +78,7 @@ const SEEDED_AT_ONCE = 500
 type Seeded = Pick<Generation, 'checkpoint' | 'accounts' | 'pageStatuses'>
 
 /**
- * Begins judging at the end of the log, where no facts exist yet: after an upgrade, or without
+ * Starts judging at the end of the log, where no facts exist yet: after an upgrade, or without
  * their file. Devices known by then become online or offline without a fact. Call it until it
  * returns true; it waits for the read models to reach the end of the log as of the first call.
  */

@@ -13,7 +13,7 @@ const REFRESH_EVERY_MS = 4_000
 /**
  * Advances time for devices that send nothing. A time has passed in a partition once everything in
  * the log `graceMs` after it has been judged, and every ingest API has reported since: an append
- * that takes longer is refused or spooled. Any process may sweep any partition: states are compared
+ * that takes longer is rejected or spooled. Any process may sweep any partition: states are compared
  * before they are written, and all processes derive the same facts. Call it every second.
  */
 export function sweepDeadlines(

@@ -21,7 +21,7 @@ import { standingStop } from './stops.ts'
 type WaitClock = 'at' | 'receivedAt'
 
 /**
- * Ends the waits that are over, earliest first: a rule on a geofence begins with the wait that ends
+ * Ends the waits that are over, earliest first: a rule on a geofence starts with the wait that ends
  * there.
  */
 export function endWaits(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {

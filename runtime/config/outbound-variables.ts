@@ -41,7 +41,7 @@ export const OUTBOUND_VARIABLES = {
   }),
   SMTP_URL: variable('SMTP_URL', custom(parseSmtpUrl), {
     expected:
-      'a URL that begins with smtp:// or smtps:// and has a host, such as smtps://user:password@mail.example.org',
+      'a URL that starts with smtp:// or smtps:// and has a host, such as smtps://user:password@mail.example.org',
     secret: true,
   }),
   SMTP_FROM: variable(

@@ -68,7 +68,7 @@ export const SERVICE_VARIABLES = {
     expected: 'host:port, several separated by commas',
   }),
   MONGODB_URL: variable('MONGODB_URL', Joi.string().pattern(/^mongodb(\+srv)?:\/\/\S+$/), {
-    expected: 'a URL that begins with mongodb:// or mongodb+srv://',
+    expected: 'a URL that starts with mongodb:// or mongodb+srv://',
     secret: true,
   }),
   SCHEMA_REGISTRY_URL: variable(

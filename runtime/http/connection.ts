@@ -14,7 +14,7 @@ const LONGEST_REST_SECONDS = 8
  */
 const LOOKS_AGAIN_MS = 2_500
 
-/** Begins the work on a request. */
+/** Starts the work on a request. */
 export type Begin = (request: IncomingMessage, response: HttpAnswer, connection: Connection) => void
 
 /** Calls `end` after this number of seconds, from a timer. */
@@ -55,7 +55,7 @@ export class Connection {
    */
   readonly underWay: HttpAnswer[] = []
   /**
-   * When it was opened, or its last request began or was answered, on the clock of
+   * When it was opened, or its last request started or was answered, on the clock of
    * `performance.now()`.
    */
   since = performance.now()
@@ -63,7 +63,7 @@ export class Connection {
   waitingBytes = 0
   readonly #owner: ConnectionOwner
   readonly #client: ReadingClient
-  /** Begins requests that wait behind those in progress. */
+  /** Starts requests that wait behind those in progress. */
   readonly #held: (() => void)[] = []
   #isOpen = true
   /** The header of the last request, if proxies are trusted. */
@@ -119,7 +119,7 @@ export class Connection {
     if (!this.#isOpen) return
     if (this.#owner.limits.trustProxy > 0) this.#noteClient(request)
     response.onUnread = this.#noteUnread
-    // One chunk can hold thousands of requests, which wait for ever if the client reads no
+    // One chunk can hold thousands of requests, which wait forever if the client reads no
     // responses.
     if (this.underWay.length > 0) this.#countWaiting(REQUEST_BYTES)
     if (!this.#isOpen) return
@@ -160,7 +160,7 @@ export class Connection {
     // The live stream has its own rules for slow readers.
     const isStream = answer.getHeader('content-type') === 'text/event-stream'
     const isUnread = this.socket.writableLength > 0 && !isStream
-    // The response has not begun yet, or its client may read too slowly to be visible here: check
+    // The response has not started yet, or its client may read too slowly to be visible here: check
     // again later.
     this.socket.setTimeout(isUnread ? Math.min(unreadMs / 2, LOOKS_AGAIN_MS) : unreadMs)
     if (isUnread && (await this.#client.hasStopped())) this.socket.destroy()

@@ -56,7 +56,7 @@ export class Connections implements ConnectionOwner {
     if (bytes > 0 && this.#waitingBytes > this.limits.mostWaitingBytes) this.#freeMemory()
   }
 
-  /** Closes connections on which no request has begun for this time. */
+  /** Closes connections on which no request has started for this time. */
   closeIdle(idleMs: number): void {
     const before = performance.now() - idleMs
     for (const { underWay, since, socket } of this.#connections.values()) {

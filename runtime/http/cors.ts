@@ -15,7 +15,7 @@ const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 /**
  * Lets pages of these origins send a request and read its response (Fetch Standard, CORS protocol).
  * Cookies are never allowed: a browser hides the response to a request that it sent with one.
- * @returns true if the request was a preflight, which is answered here, before any authentication.
+ * @returns true if the request was a preflight, which gets its response here, before any authentication.
  */
 export function admitPages(
   origins: CorsOrigins,

@@ -17,7 +17,7 @@ const UNREAD_MS = 18_000
 /** A request must arrive within this time, its headers within 10 s. */
 const ARRIVES_WITHIN_MS = 15_000
 const HEADERS_WITHIN_MS = 10_000
-/** After a response the next request must begin within this time. */
+/** After a response the next request must start within this time. */
 const IDLE_MS = 70_000
 const CHECKED_EVERY_MS = 1_000
 
@@ -35,16 +35,16 @@ export type HttpApp = {
   callback(): (request: IncomingMessage, response: HttpAnswer) => Promise<void>
 }
 
-/** Beyond its load limit, a server refuses requests that change something, with 503. */
+/** Beyond its load limit, a server rejects requests that change something, with 503. */
 export type Overload = {
   readonly inFlight: InFlight
-  /** Called for each request that was refused and so never reached the app. */
+  /** Called for each request that was rejected and so never reached the app. */
   readonly onRefused: () => void
 }
 
 /**
  * Serves an app with limits against slow or hostile clients. Requests that the HTTP parser
- * refuses are answered in the error envelope too.
+ * rejects get their responses in the error envelope too.
  */
 export async function serveHttp({
   app,
@@ -130,7 +130,7 @@ export async function serveHttp({
       const message = 'the request did not arrive whole: send it again'
       return refuseConnection(socket, 'SERVICE_UNAVAILABLE', message, headers)
     }
-    // The fault follows a valid request on the same connection, which is answered first.
+    // The fault follows a valid request on the same connection, which gets its response first.
     response.once('close', () => refuse(socket, error, unread()))
   })
   server.on('connect', (_request, socket) =>

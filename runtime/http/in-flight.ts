@@ -96,7 +96,7 @@ export class InFlight {
   }
 
   /**
-   * Call when starting to read the body of a request that has begun. It does not count in the
+   * Call when starting to read the body of a request that has started. It does not count in the
    * meantime.
    */
   beginBody(accountId: string | undefined): void {

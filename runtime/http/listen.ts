@@ -17,7 +17,7 @@ const HAND_BACK = `process.on('message', (times, handle) => {
  * Listens with `handles` handles of one socket, and returns the servers of all but the first: these
  * pass on their connections, and must be closed with the first.
  *
- * In each turn of the event loop libuv accepts one connection per handle. If a server with one
+ * In each event-loop turn libuv accepts one connection per handle. If a server with one
  * handle has long turns, new clients wait for seconds, and clients with a connection for each
  * request share neither a turn nor a commit.
  * @throws {Error} if the port is in use or not allowed, or the machine has no such address.

@@ -9,7 +9,7 @@ export type RateLimit = { readonly points: number; readonly seconds: number }
 /** The points counted in a window, and the time until it ends. */
 export type Count = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>
 
-/** Counters by name. A counter's window begins with its first points and lasts `seconds`. */
+/** Counters by name. A counter's window starts with its first points and lasts `seconds`. */
 export type RateCounters = {
   add(name: string, points: number): Promise<Count>
   /** Undefined outside a window. */
@@ -43,7 +43,7 @@ export function secondsLeft({ msBeforeNext }: Count, { seconds }: RateLimit): nu
 }
 
 /**
- * Counters in the memory of this process, at most `kept`: counters whose windows began first are
+ * Counters in the memory of this process, at most `kept`: counters whose windows started first are
  * dropped.
  */
 export function memoryRateCounters({
@@ -56,7 +56,7 @@ export function memoryRateCounters({
   // With `max` the cache would allocate 2.8 MB on creation, and a process creates a dozen.
   const windows = new LRUCache<string, Window>({ maxSize: kept, sizeCalculation: () => 1 })
 
-  /** Keeps the counters in the order in which their windows began. */
+  /** Keeps the counters in the order in which their windows started. */
   function current(name: string, now: number): Window | undefined {
     const window = windows.peek(name)
     return window !== undefined && window.endsAt > now ? window : undefined

@@ -128,7 +128,7 @@ function webhook(type: string, schema: JsonSchema): JsonSchema {
       responses: {
         '2XX': { description: 'It has arrived' },
         '4XX': {
-          description: 'It is sent again, or set aside (400, 413, 422); 410 is the last one',
+          description: 'It is resent, or set aside (400, 413, 422); 410 ends delivery',
         },
       },
       security: [],
@@ -207,9 +207,9 @@ function reference(identifier: ErrorIdentifier): JsonSchema {
 
 function aboutEveryCall(identifiers: readonly ErrorIdentifier[]): string {
   return [
-    'Answers come in an envelope: `{success: true, code, message, data}`, or',
+    'Responses come in an envelope: `{success: true, code, message, data}`, or',
     '`{success: false, code, message, error}` where `error` is one of the identifiers below and `code` the',
-    'HTTP status. Every answer carries `X-Request-Id`. A call that is made with GET can be made with HEAD.',
+    'HTTP status. Every response carries `X-Request-Id`. A GET call also accepts HEAD.',
     '',
     '| status | error | meaning |',
     '| --- | --- | --- |',

@@ -1,7 +1,7 @@
 import { ERROR_MEANINGS, ERRORS, type ErrorIdentifier } from '../errors.ts'
 import { objectOf, type JsonSchema } from './json-schema.ts'
 
-/** Errors of any call: requests that the HTTP parser refuses, and our own failures. */
+/** Errors of any call: requests that the HTTP parser rejects, and our own failures. */
 export const ERRORS_OF_EVERY_CALL: readonly ErrorIdentifier[] = [
   'INVALID_PARAMS',
   'REQUEST_TIMEOUT',
@@ -52,7 +52,7 @@ export function errorResponse(identifier: ErrorIdentifier): JsonSchema {
 export const HEADERS = {
   'X-Request-Id': {
     description:
-      'Names this request in our logs: the request’s own X-Request-Id where that is 1 to 64 of A–Z a–z 0–9 _ . : -',
+      'Identifies this request in the service’s logs: the request’s X-Request-Id if it is 1 to 64 of A–Z a–z 0–9 _ . : -',
     required: true,
     schema: { type: 'string' },
   },

@@ -29,7 +29,7 @@ export function jsonSchemaOf(rule: Joi.Schema): JsonSchema {
   return withStated(converted, descriptionOf(rule))
 }
 
-/** The schema of an object with these fields; by default it refuses others. */
+/** The schema of an object with these fields; by default it rejects others. */
 export function objectSchemaOf(
   rules: { readonly [field: string]: Joi.Schema },
   { others = 'refused' }: { others?: 'refused' | 'ignored' } = {},

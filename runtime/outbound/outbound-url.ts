@@ -7,23 +7,23 @@ export type OutboundNetworks = readonly Network[]
 const VARIABLE = 'WEBHOOK_ALLOW_NETWORKS'
 
 /**
- * Why a URL entered by an operator is refused, as far as the URL alone shows; undefined if it is
+ * Why a URL entered by an operator is rejected, as far as the URL alone shows; undefined if it is
  * accepted. Its name is resolved when connecting.
  */
 export function outboundUrlFault(text: string, networks: OutboundNetworks): string | undefined {
   if (!URL.canParse(text)) return 'must be a URL such as https://example.org/hook'
   const url = new URL(text)
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must start with https://'
   if (url.username !== '' || url.password !== '') return 'must have no user name and password'
   const address = addressIn(url)
   if (address !== undefined) return addressFault(url, address, networks)
   if (url.protocol === 'http:' && networks.length === 0) {
-    return `must begin with https://; http:// needs a network in ${VARIABLE}`
+    return `must start with https://; http:// needs a network in ${VARIABLE}`
   }
   return undefined
 }
 
-/** Why the address of a URL's host is refused; undefined if it is accepted. */
+/** Why the address of a URL's host is rejected; undefined if it is accepted. */
 export function addressFault(
   { protocol }: Pick<URL, 'protocol'>,
   address: string,
@@ -31,7 +31,7 @@ export function addressFault(
 ): string | undefined {
   if (isInNetworks(address, networks)) return undefined
   if (protocol === 'http:')
-    return `must begin with https://; http:// needs a network in ${VARIABLE}`
+    return `must start with https://; http:// needs a network in ${VARIABLE}`
   if (isPublicAddress(address)) return undefined
   return `must not lead to an address that is not public; ${VARIABLE} makes exceptions`
 }

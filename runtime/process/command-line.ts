@@ -13,7 +13,7 @@ export type Option = {
   /** The name of its value in the help. */
   readonly value?: string
   readonly about: string
-  /** The title of the group of options that begins with this one. */
+  /** The title of the group of options that starts with this one. */
   readonly title?: string
 }
 
@@ -109,7 +109,7 @@ function wrapped(text: string, width: number): string[] {
   return [text.slice(0, space), ...wrapped(text.slice(space + 1), width)]
 }
 
-/** @throws {UsageError} that begins with the first option entered, if any. */
+/** @throws {UsageError} that starts with the first option entered, if any. */
 export function refuseOptions(
   values: Readonly<Record<string, unknown>>,
   names: readonly string[],

@@ -30,7 +30,7 @@ export class Lifecycle {
     setMaxListeners(MOST_LISTENERS, this.#stopping.signal)
   }
 
-  /** Aborted when the process begins to stop: readiness turns 503, loops end. */
+  /** Aborted when the process starts to stop: readiness turns 503, loops end. */
   get stopping(): AbortSignal {
     return this.#stopping.signal
   }

@@ -34,14 +34,14 @@ export function createMetrics() {
     }),
     httpDuration: new Histogram({
       name: 'gps_http_request_duration_seconds',
-      help: 'Time from a request’s headers to the end of its answer',
+      help: 'Time from a request’s headers to the end of its response',
       labelNames: ['service', 'route'] as const,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
     reports: new Counter({
       name: 'gps_reports_total',
-      help: 'Position reports by outcome: accepted, or the error identifier they were refused with',
+      help: 'Position reports by outcome: accepted, or the error identifier they were rejected with',
       labelNames: ['outcome'] as const,
       registers,
     }),
@@ -53,7 +53,7 @@ export function createMetrics() {
     }),
     attributesDropped: new Counter({
       name: 'gps_attributes_dropped_total',
-      help: 'Attributes that apps sent and that do not fit; their reports were taken without them',
+      help: 'Attributes that apps sent and that do not fit; their reports were accepted without them',
       labelNames: ['app'] as const,
       registers,
     }),
@@ -65,7 +65,7 @@ export function createMetrics() {
     }),
     rejections: counterOf('outcome', ['kept', 'counted', 'dropped'], {
       name: 'gps_rejections_total',
-      help: 'Refused reports of known keys: kept (stored individually), counted (stored as a count), or dropped',
+      help: 'Rejected reports of known keys: kept (stored individually), counted (stored as a count), or dropped',
       registers,
     }),
     projected: counterOf('outcome', PROJECTED, {
@@ -75,53 +75,53 @@ export function createMetrics() {
     }),
     projectorLagEvents: measured({
       name: 'gps_projector_lag_events',
-      help: 'Events in the log that are not yet in the read models',
+      help: 'Log entries not yet in the read models',
       registers,
     }),
     projectorLagSeconds: measured({
       name: 'gps_projector_lag_seconds',
-      help: 'Age of the oldest event that is not yet in the read models',
+      help: 'Age of the oldest log entry not yet in the read models',
       registers,
     }),
     deadLetters: measured({
       name: 'gps_dead_letters',
-      help: 'Log entries kept as dead letters because they could not be read',
+      help: 'Log entries stored as dead letters because they could not be read',
       registers,
     }),
     facts: counterOf('type', FACT_TYPES, {
       name: 'gps_facts_total',
-      help: 'Facts decided, by type',
+      help: 'Events decided, by type',
       registers,
     }),
     factsLag: measured({
       name: 'gps_facts_lag_seconds',
-      help: 'Age of the oldest event from which facts are not decided yet',
+      help: 'Age of the oldest log entry not yet judged for events',
       registers,
     }),
     factsFailed: new Counter({
       name: 'gps_facts_failed_total',
-      help: 'Times that a device could not be judged: what it had sent decides nothing',
+      help: 'How often a device could not be judged; its skipped reports decide nothing',
       registers,
     }),
     silenceHeld: measured({
       name: 'gps_silence_held',
-      help: '1 while no device is found to be offline, because reports could not be heard, or not for long enough yet; else 0',
+      help: '1 while no device can go offline, because reports could not arrive, or not for long enough yet; else 0',
       registers,
     }),
     deliveries: new Counter({
       name: 'gps_deliveries_total',
-      help: 'Requests and mails of subscriptions by the kind of target: delivered, failed, or refused (the items alone)',
+      help: 'Requests and mails of notifications by the kind of target: delivered, failed, or refused (the items alone)',
       labelNames: ['kind', 'outcome'] as const,
       registers,
     }),
     deliveryBehind: measured({
       name: 'gps_delivery_behind_seconds',
-      help: 'Age of the oldest item that a subscription has yet to deliver: the worst of all',
+      help: 'Age of the oldest item that any notification has yet to deliver',
       registers,
     }),
     subscriptions: new Gauge({
       name: 'gps_subscriptions',
-      help: 'Subscriptions by state: active, failing, paused (the account is suspended) or disabled',
+      help: 'Notifications by state: active, failing, paused (the account is suspended) or disabled',
       labelNames: ['state'] as const,
       registers,
     }),
@@ -189,8 +189,8 @@ const PROJECTED = ['stored', 'seen', 'repeated', 'erased', 'dead_lettered', 'ski
 const STREAMED = ['position', 'device-status', 'rejection', 'device-erased', 'gap', 'lagging']
 
 /**
- * A counter whose series, one for each value of a label, all begin at 0: Prometheus sees no
- * increase in a series that begins with its first burst, and an alert no rate in a missing series.
+ * A counter whose series, one for each value of a label, all start at 0: Prometheus sees no
+ * increase in a series that starts with its first burst, and an alert no rate in a missing series.
  */
 function counterOf<Label extends string>(
   label: Label,

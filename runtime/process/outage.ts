@@ -2,9 +2,9 @@ import { DependencyError, reasonOf } from '../errors.ts'
 import { kindOf, RepeatedLines } from './repeated-lines.ts'
 
 const EVERY_MS = 60_000
-/** For this long after an outage, calls that began before its end may still fail. */
+/** For this long after an outage, calls that started before its end may still fail. */
 const SETTLES_MS = 20_000
-/** For this long after a failure, responses may belong to calls that began before it. */
+/** For this long after a failure, responses may belong to calls that started before it. */
 const ANSWERS_LATE_MS = 2_000
 
 type Line = (fields: object, message: string) => void
@@ -18,9 +18,9 @@ export type OutageLogger = {
 }
 
 /**
- * Logs the outage of a dependency: when it begins, once a minute, and when it is over. Failures
+ * Logs the outage of a dependency: when it starts, once a minute, and when it is over. Failures
  * during an outage are logged at level debug only. Other failures of the dependency are logged once
- * a minute for each kind, and only after it has responded to another call that began later: without
+ * a minute for each kind, and only after it has responded to another call that started later: without
  * a response they turn out to be an outage.
  */
 export class Outage {

@@ -73,7 +73,7 @@ function warnOfClock(logger: Logger): void {
   const now = Date.now()
   if (now >= MADE_AT) return
   const says = new Date(now).toISOString()
-  const reason = `it says ${says}: set it (timedatectl set-ntp true), reports with their own time are refused until then`
+  const reason = `it says ${says}: set it (timedatectl set-ntp true), reports with their own time are rejected until then`
   logger.warn({ reason }, 'the clock of this machine is wrong')
 }
 
@@ -85,7 +85,7 @@ function warnOfVariables(logger: Logger): void {
   }
 }
 
-/** Exits on an argument that the program does not take, and names the ones it takes. */
+/** Exits on an unknown argument, and names the known ones. */
 function answerArguments(name: string, options: Readonly<Record<string, string>>): void {
   const args = process.argv.slice(2)
   if (args.every((one) => Object.hasOwn(options, one))) return

@@ -28,7 +28,7 @@ export async function* readPages<Item>(
   yield* await openPages(limit, read, sized)
 }
 
-/** Like `readPages`, but reads the first page before it resolves: a file must not begin if its list is unavailable. */
+/** Like `readPages`, but reads the first page before it resolves: a file must not start if its list is unavailable. */
 export async function openPages<Item>(
   limit: number,
   read: (page: PageBounds<Item>) => Promise<readonly Item[]>,

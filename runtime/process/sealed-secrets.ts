@@ -63,7 +63,7 @@ export function secretsKeyIn(directory: string): Uint8Array {
   const key = Buffer.from(text.trim(), 'base64')
   if (key.length === SECRETS_KEY_BYTES) return key
   throw new Error(
-    `${file} is damaged: put it back from a backup, or remove it and all subscriptions`,
+    `${file} is damaged: put it back from a backup, or remove it and all notifications`,
   )
 }
 

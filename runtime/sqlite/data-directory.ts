@@ -106,14 +106,14 @@ export async function freeBytes(directory: string): Promise<number> {
   return bavail * bsize
 }
 
-/** Records in a data directory when its newest backup began. `at`: milliseconds since epoch. */
+/** Records in a data directory when its newest backup started. `at`: milliseconds since epoch. */
 export async function noteBackup(directory: string, at: number): Promise<void> {
   const file = join(directory, LAST_BACKUP)
   await writeFile(`${file}.new`, JSON.stringify({ at }), { mode: 0o600 })
   await rename(`${file}.new`, file)
 }
 
-/** When the newest backup of a data directory began; undefined if none was recorded. */
+/** When the newest backup of a data directory started; undefined if none was recorded. */
 export async function lastBackupAt(directory: string): Promise<number | undefined> {
   try {
     const { at } = JSON.parse(await readFile(join(directory, LAST_BACKUP), 'utf8')) as {

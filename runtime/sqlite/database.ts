@@ -165,7 +165,7 @@ export class Database {
 
   /** Runs `write` in one exclusive write transaction, and rolls back if it throws. */
   transaction<T>(write: () => T): T {
-    // A transaction that begins as a reader could find the file locked at its first write.
+    // A transaction that starts as a reader could find the file locked at its first write.
     this.#translated(() => this.#driver.exec('BEGIN IMMEDIATE'))
     try {
       const result = write()

@@ -60,12 +60,12 @@ export function isRefusedByDisk(error: unknown): boolean {
   return [PERM, READONLY, IOERR, CANTOPEN].includes(causeCode(error) ?? 0)
 }
 
-/** Whether a row was refused because another row has the same unique values. */
+/** Whether a row was rejected because another row has the same unique values. */
 export function isNotUnique(error: unknown): boolean {
   return error instanceof DependencyError && extendedCode(error.cause) === CONSTRAINT_UNIQUE
 }
 
-/** Whether data was refused because of its content: other data can be written, this data never. */
+/** Whether data was rejected because of its content: other data can be written, this data never. */
 export function isRefused(error: unknown): boolean {
   return [TOOBIG, CONSTRAINT, MISMATCH].includes(causeCode(error) ?? 0)
 }

@@ -9,7 +9,7 @@ const SHORTEST = 'gps_'.length + 38
 
 /**
  * The escapes that may represent a character of a key: percent-encoding, repeated in a nested URL;
- * those of JSON and JavaScript, as a whole, so that an escaped backslash begins no other escape;
+ * those of JSON and JavaScript, as a whole, so that an escaped backslash starts no other escape;
  * HTML character references.
  */
 const ESCAPE =
@@ -40,7 +40,7 @@ function holdsKey(text: string): boolean {
 
 /**
  * Masks every API key in a text, even one that is escaped or in Base64. `cut`: the text was truncated, so its
- * end may be the beginning of a key.
+ * end may be the start of a key.
  */
 export function maskApiKeys(text: string, { cut }: { cut: boolean }): string {
   const { plain, places } = unescaped(cut ? text.replace(CUT_ESCAPE, '') : text)
@@ -55,7 +55,7 @@ export function maskApiKeys(text: string, { cut }: { cut: boolean }): string {
   return masked + text.slice(copied)
 }
 
-/** The beginning of a name sent by a caller, safe to repeat in a response. */
+/** The start of a name sent by a caller, safe to repeat in a response. */
 export function quoteName(name: string): string {
   return maskApiKeys(name.slice(0, SHOWN), { cut: name.length > SHOWN }).toWellFormed()
 }
@@ -73,7 +73,7 @@ function rangesIn(plain: string, cut: boolean): Range[] {
 
 const isMatch = (pattern: RegExp) => (text: string) => text.search(pattern) !== -1
 
-/** The text behind Base64 whose beginning is unknown: a path may precede it. */
+/** The text behind Base64 whose start is unknown: a path may precede it. */
 function decoded(coded: string): string[] {
   return [0, 1, 2, 3].map((from) => Buffer.from(coded.slice(from), 'base64').toString('latin1'))
 }

@@ -10,7 +10,7 @@ const FAULTS = {
   length: 'deviceId must have 1 to 128 characters',
   control: 'deviceId must not contain control characters',
   surrogate: 'deviceId must be well-formed Unicode, without lone surrogates',
-  space: 'deviceId must not begin or end with white space',
+  space: 'deviceId must not start or end with white space',
   dots: 'deviceId must not be "." or ".."',
   key: 'deviceId must not be or contain an API key: send that in the header Authorization only',
 } as const

@@ -9,7 +9,7 @@ import {
 
 /**
  * The event in the log: an operator erased a device. It has the device's key, so it is ordered with
- * the device's positions: earlier positions are erased, later ones begin a new history.
+ * the device's positions: earlier positions are erased, later ones start a new history.
  */
 export type DeviceErased = {
   /** ULID; the same for every repeat of the event. */

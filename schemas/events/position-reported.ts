@@ -30,7 +30,7 @@ export type PositionReported = OptionalFields & {
   readonly deviceId: string
   readonly latitude: number
   readonly longitude: number
-  /** When the position was true. */
+  /** When the position was recorded. */
   readonly timestamp: number
   /** The source of `timestamp`: the device, or the server because the report had none. */
   readonly timestampSource: 'device' | 'server'

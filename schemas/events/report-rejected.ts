@@ -24,7 +24,7 @@ export const REJECTED_BODY_BYTES = 2048
 export const REJECTED_DEVICE_ID_UNITS = 128
 
 /**
- * The event in the log of rejections: a report of a known key was refused. Beyond 20 per second,
+ * The event in the log of rejections: a report of a known key was rejected. Beyond 20 per second,
  * one event without device and body gives the number of the rest.
  */
 export type ReportRejected = {
@@ -39,9 +39,9 @@ export type ReportRejected = {
   readonly message: string
   /** The report's device id if it is a text; at most 128 UTF-16 code units. */
   readonly deviceId?: string
-  /** The beginning of the body, at most 2 KiB; absent if the body is not UTF-8. */
+  /** The start of the body, at most 2 KiB; absent if the body is not UTF-8. */
   readonly body?: string
-  /** The number of refused reports: 1, unless they were only counted. */
+  /** The number of rejected reports: 1, unless they were only counted. */
   readonly count: number
 }
 

@@ -58,7 +58,7 @@ export type ErasedState = {
   readonly partition: number
 }
 
-/** The erasure that began the device's life; '' before any. */
+/** The erasure that started the device's life; '' before any. */
 export function lifeOf({ erased }: FactState): string {
   return erased?.ids.at(-1) ?? ''
 }

@@ -52,7 +52,7 @@ export type DeviceFact = FactDetails & {
 }
 
 /**
- * The id of a fact in a device's life (named by the erasure that began it). Its time is `at`, the
+ * The id of a fact in a device's life (named by the erasure that started it). Its time is `at`, the
  * rest is a hash. It is unique, because each sequence occurs once in a life; and every process that
  * makes the decision derives the same id, because the sequence is stored together with the state on
  * which the decision is based.

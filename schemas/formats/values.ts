@@ -4,7 +4,7 @@ import { parseIso8601 } from '../text/iso-8601.ts'
 import { isJsonObject } from '../text/json-object.ts'
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
-/** No more digits than an app can mean: a converted 0.211914 knots is not 0.10901788596 m/s. */
+/** No more digits than are meaningful: a converted 0.211914 knots is not 0.10901788596 m/s. */
 const DECIMALS = 1e6
 
 /** Metres per second in one of each unit. */
@@ -78,7 +78,7 @@ export function jsonIn(text: string): unknown {
 }
 
 /**
- * Sets a measurement if it is a number in range. Otherwise the measurement is left out, and the
+ * Sets a measurement if it is a number in range. Otherwise the measurement is omitted, and the
  * point remains: apps write -1 for unknown values.
  */
 export function measure(to: SentMeasurements, name: Measurement, value: unknown, factor = 1): void {

@@ -88,7 +88,7 @@ function polygons({ parts, lines }: JoinedPolygons): Area {
   const box = boxOf(solids.flatMap(({ outer }) => outer))
   const latitude = (box.south + box.north) / 2
   const halfTurn = box.west + Math.min(180, box.east - box.west)
-  // Of thousands of geofences, few ever have a device nearby.
+  // Few of thousands of geofences ever have a device nearby.
   let edges: readonly (readonly Edge[])[] | undefined
   return {
     boxes: withinHalfTurn(box),

@@ -5,7 +5,7 @@ const PARTS = 360
 
 /**
  * The shortest arc of a circle that contains all values added, found without storing them: the one
- * that leaves out the widest gap. Gaps within one part are not considered, so an arc of all parts
+ * that omits the widest gap. Gaps within one part are not considered, so an arc of all parts
  * but two may be one part too long.
  */
 export class ShortestArc {
@@ -27,7 +27,7 @@ export class ShortestArc {
     this.#lasts[part] = Math.max(this.#lasts[part] as number, place)
   }
 
-  /** The arc begins above its end if it crosses `greatest`. Undefined without values. */
+  /** The arc starts above its end if it crosses `greatest`. Undefined without values. */
   get ends(): { readonly begin: number; readonly end: number } | undefined {
     const taken = Array.from(this.#firsts.keys()).filter((n) => this.#firsts[n] !== Infinity)
     const [first, last] = [taken[0], taken.at(-1)]

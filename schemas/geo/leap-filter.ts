@@ -8,7 +8,7 @@ type Located = { readonly timestamp: number; readonly place: EarthPoint }
  * until the next one arrives.
  */
 export class LeapFilter<Kept extends Located> {
-  /** From here on the result is the same as if reading had begun earlier. */
+  /** From here on the result is the same as if reading had started earlier. */
   isCertain = false
   #last: Kept | undefined
   #out: Kept | undefined

@@ -71,7 +71,7 @@ export function firstMoment(shown: number, clock: LocalClock): number {
 }
 
 /**
- * The times at which the hours or days of a time zone begin: the last one at or before `from`,
+ * The times at which the hours or days of a time zone start: the last one at or before `from`,
  * those up to `to`, and one more; undefined if there are more than `most` steps. An hour repeated
  * by a clock change counts as two hours, a skipped hour as none.
  */
@@ -92,7 +92,7 @@ export function localSteps(
 function beginningOfHour(time: number, clock: LocalClock): number {
   const shown = clock(time)
   const beginning = time - modulo(shown, HOUR_MS)
-  // Near a clock change the hour began at another time: with the change, or before it.
+  // Near a clock change the hour started at another time: with the change, or before it.
   const strayed = shown - modulo(shown, HOUR_MS) - clock(beginning)
   return beginning + (Math.abs(strayed) < HOUR_MS ? strayed : 0)
 }

@@ -9,7 +9,7 @@ type Times<Time extends number | string> = {
 
 type LogPlace = { readonly partition: number; readonly offset: number }
 
-/** When a position was true: a clock that runs ahead does not date it after its receipt. */
+/** When a position was recorded: a clock that runs ahead does not date it after its receipt. */
 export function trueAt<Time extends number | string>({ timestamp, receivedAt }: Times<Time>): Time {
   return timestamp < receivedAt ? timestamp : receivedAt
 }

@@ -46,7 +46,7 @@ function faultOfRing(ring: PolygonRing, field: string): ShapeFault | undefined {
     return next !== undefined && Math.abs(longitudeNear(longitude, next[0]) - longitude) === 180
   })
   if (halfTurn !== -1) {
-    const message = `the edge that begins at ${field}[${halfTurn}] must go less than 180° to the east or west`
+    const message = `the edge that starts at ${field}[${halfTurn}] must go less than 180° to the east or west`
     return { field: `${field}[${halfTurn}]`, message }
   }
   const whole = unwrapRing(ring)
@@ -62,7 +62,7 @@ function faultOfRing(ring: PolygonRing, field: string): ShapeFault | undefined {
   const crossing = crossingOf(edgesOf(whole))
   if (crossing === undefined) return undefined
   const [one, other] = crossing
-  const message = `the edges that begin at ${field}[${one}] and ${field}[${other}] must not meet: a ring must not cross or touch itself`
+  const message = `the edges that start at ${field}[${one}] and ${field}[${other}] must not meet: a ring must not cross or touch itself`
   return { field: `${field}[${other}]`, message }
 }
 
@@ -93,7 +93,7 @@ function faultOfHole(
   )
   if (leaving === -1) return undefined
   const vertex = `${field}[${own.at[leaving]}]`
-  const message = `the edge that begins at ${vertex} must not leave the outer ring`
+  const message = `the edge that starts at ${vertex} must not leave the outer ring`
   return { field: vertex, message }
 }
 
@@ -131,7 +131,7 @@ function edgesOf(ring: PolygonRing): Edges {
 
 /**
  * Two edges of a ring that meet other than as neighbours: the first such edge, and the first that
- * it meets. From west to east, each edge is compared with those that begin before it ends.
+ * it meets. From west to east, each edge is compared with those that start before it ends.
  */
 function crossingOf(edges: Edges): readonly [number, number] | undefined {
   const { ends, at } = edges

@@ -13,7 +13,7 @@ type Stay = {
   readonly at: number
   readonly low: EarthPoint
   readonly high: EarthPoint
-  /** The mean over time until the last record: each place counts until the next is known. */
+  /** The mean over time until the last record: each position counts until the next is known. */
   readonly mean: EarthPoint
   readonly last: EarthPoint
   readonly until: number

@@ -16,7 +16,7 @@ const FIRST_ROOM = 256
 
 /**
  * The latest records that one stop could hold: along each axis, some point is within the radius of
- * all of them. Its start depends on these records alone, not on where reading began.
+ * all of them. Its start depends on these records alone, not on where reading started.
  *
  * There may be tens of thousands, so they are stored as numbers, in a fifth of the memory of
  * objects.
@@ -29,7 +29,7 @@ export class StopWindow {
     upper: new GreatestOfWindow(),
   }))
   #numbers = new Float64Array(FIRST_ROOM * NUMBERS)
-  /** Where the numbers of the first record begin, and where those of the next one will. */
+  /** Where the numbers of the first record start, and where those of the next one will. */
   #first = 0
   #end = 0
   /** The number of records dropped so far: the index of the first one in the window. */

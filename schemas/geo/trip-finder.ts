@@ -34,7 +34,7 @@ const MOST_IN_WINDOW = 90_000
 /** `around`: the area that decides how long the stop lasts. */
 type OpenStop = Omit<Stop, 'to'> & {
   readonly around: StopPlace
-  /** The stop that ended where this one begins; the two are merged if this one settles near it. */
+  /** The stop that ended where this one starts; the two are merged if this one settles near it. */
   readonly before: EndedStop | undefined
   readonly last: TripRecord
   readonly isCertain: boolean
@@ -54,10 +54,10 @@ type Piece = {
 /**
  * Divides a device's records, added in the order of time, into trips and stops.
  *
- * A stop begins where the latest records have stayed around one point for `stopMs`. Its centre is
+ * A stop starts where the latest records have stayed around one point for `stopMs`. Its centre is
  * the centre of these records until it settles, and it lasts while the device is within
  * `stopMetres` of the centre, or within the record's accuracy. A trip goes from one stop's last
- * record to the next stop's first; where the path is unknown it ends, and another begins. Records
+ * record to the next stop's first; where the path is unknown it ends, and another starts. Records
  * without movement are not a trip: they belong to the stop before or after them, unless these are
  * further apart. Stops that follow one another within `stopMetres` are one. So between two items
  * nothing is missing unless the path is unknown there.
@@ -71,9 +71,9 @@ export class TripFinder {
   #stop: OpenStop | undefined
   #ended: EndedStop | undefined
   #piece: Piece | undefined
-  /** The result is the same as if reading had begun earlier. */
+  /** The result is the same as if reading had started earlier. */
   #isCertain = false
-  /** Whether the next stop could be one with a stop from before reading began. */
+  /** Whether the next stop could be one with a stop from before reading started. */
   #mayJoinUnread = true
   /** The index of the record that was the first too far from the window's start. */
   #leftAt: number | undefined
@@ -98,7 +98,7 @@ export class TripFinder {
     this.#passEnded()
   }
 
-  /** All items that begin before this time have been found. */
+  /** All items that start before this time have been found. */
   get foundUntil(): number {
     const { before = this.#stop } = this.#stop ?? {}
     const open = this.#ended?.from ?? before?.from ?? this.#piece?.open.first.timestamp
@@ -108,7 +108,7 @@ export class TripFinder {
       : (this.#leaps.held?.timestamp ?? Infinity)
   }
 
-  /** Whether the open item, and all that follow, are the same as if reading had begun earlier. */
+  /** Whether the open item, and all that follow, are the same as if reading had started earlier. */
   get isCertain(): boolean {
     if (!this.#isCertain || this.#ended?.isCertain === false) return false
     if (this.#stop !== undefined) return this.#stop.isCertain
@@ -158,7 +158,7 @@ export class TripFinder {
       }
       for (let left = outlierAt; left > 0; left -= 1) this.#travel(window.shift())
     }
-    // Since `leftAt` the device has not stayed long enough for a stop, so none that began earlier
+    // Since `leftAt` the device has not stayed long enough for a stop, so none that started earlier
     // can be open, and the window holds no record that one could have retained.
     if (this.#leftAt !== undefined && window.start >= this.#leftAt) this.#isCertain = true
   }
@@ -218,7 +218,7 @@ export class TripFinder {
 
   /**
    * Ends the movement before a stop. Returns the records without movement, which belong to the stop
-   * that begins.
+   * that starts.
    */
   #endPieceAt(
     first: TripRecord,
@@ -241,7 +241,7 @@ export class TripFinder {
   }
 
   /**
-   * Ends the movement so far: a trip, or, without movement, a part of the stop where it began.
+   * Ends the movement so far: a trip, or, without movement, a part of the stop where it started.
    *
    * @param isTrip it is a trip even if its records alone do not show that it moved.
    */

@@ -21,7 +21,7 @@ const NUMBER_BYTES = 26
 
 /**
  * The attributes of a report, or of an event in the log, or all their faults. `null` and a name
- * whose value is `null` count as absent, and so does an object without names. `isLogged`: of an
+ * whose value is `null` count as absent, and so does an object without names. `isLogged`: for an
  * event, which remains readable with an API key that an earlier version did not recognise.
  */
 export function judgeAttributes(

@@ -28,7 +28,7 @@ export function parsePositionReport(
 /** The fault of an imported position without a time. */
 export const NO_TIMESTAMP: ReportFault = {
   field: 'timestamp',
-  message: 'timestamp is required of an imported position: the ISO 8601 time when it was true',
+  message: 'timestamp is required of an imported position: the ISO 8601 time when it was recorded',
 }
 
 /** Validates a position to import, which must have a timestamp. */
@@ -113,7 +113,7 @@ const timestamp = Joi.any()
       // Without leap seconds, which a date-time may have.
       pattern: '^(?!.*:60)[2-9]\\d{3}-?\\d\\d-?\\d\\d[Tt]',
       description:
-        'When the position was true, not before 2000 and at most 24 h ahead; when absent, the time of receipt. Also taken: the basic form, without seconds, and without an offset (then it is UTC)',
+        'When the position was recorded, not before 2000 and at most 24 h ahead; when absent, the time of receipt. Also taken: the basic form, without seconds, and without an offset (then it is UTC)',
       examples: ['2026-01-31T12:30:00Z'],
     },
   })

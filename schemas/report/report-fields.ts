@@ -31,7 +31,7 @@ export const COORDINATE_FIELDS = [
   },
 ] as const satisfies readonly NumberField[]
 
-/** The measurements a report may leave out. */
+/** The measurements a report may omit. */
 export const MEASUREMENT_FIELDS = [
   {
     name: 'accuracy',

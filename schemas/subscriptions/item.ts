@@ -5,8 +5,8 @@ import { factSentence } from '../facts/sentence.ts'
 import { localClock } from '../geo/local-time.ts'
 
 const LONGEST_SENTENCE = 1_000
-const LEFT_OUT = 'from the time when this receiver failed left out: older than 24 hours.'
-const GAP = 'Some events before this one are no longer kept and could not be sent.'
+const LEFT_OUT = 'from the time when this receiver failed: omitted, older than 24 hours.'
+const GAP = 'Some events before this one are no longer stored and could not be sent.'
 const TEST = 'This is a test: notifications arrive here.'
 
 /** Something to notify a receiver of. Times in milliseconds since the epoch. */
@@ -114,7 +114,7 @@ function timeText(at: number, zone: string): string {
 }
 
 /**
- * Names and alarms come from devices: they must not begin a new line or change the text direction.
+ * Names and alarms come from devices: they must not start a new line or change the text direction.
  */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ')

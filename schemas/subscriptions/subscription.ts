@@ -31,7 +31,7 @@ export type Source = (typeof SOURCES)[number]
 
 /**
  * Times of day in a zone. If `from` is later than `to`, the range passes midnight and belongs to
- * the day on which it begins.
+ * the day on which it starts.
  */
 export type Hours = {
   /** 1: Monday, 7: Sunday. */
@@ -109,7 +109,7 @@ export type SubscriptionProgress = {
   /** The only process that may deliver, until then. */
   readonly lease?: { readonly owner: string; readonly until: number }
   /**
-   * Failed attempts in a row, how often this item alone was refused, and when the next attempt is
+   * Failed attempts in a row, how often this item alone was rejected, and when the next attempt is
    * due.
    */
   readonly attempt?: {
@@ -142,7 +142,7 @@ export type SubscriptionProgress = {
   readonly disabledAt?: number
   /** The number of items waiting while it fails or is disabled. */
   readonly waiting?: WaitingItems
-  /** When it last succeeded, and when a delivery last began. */
+  /** When it last succeeded, and when a delivery last started. */
   readonly succeededAt?: number
   readonly deliveredAt?: number
   /** The mails of the last hour. */
@@ -156,7 +156,7 @@ export type SubscriptionProgress = {
   readonly resend: readonly string[]
   /** The last requested test, and its outcome. */
   readonly test?: { readonly id: string; readonly outcome?: DeliveryOutcome }
-  /** The mark after which entries were missing or left out, once the receiver has been notified. */
+  /** The mark after which entries were missing or omitted, once the receiver has been notified. */
   readonly gapToldAt?: string
 }
 
@@ -181,7 +181,7 @@ export type SetAside = {
   readonly status: number
 }
 
-/** The result of one request. `answer`: the beginning of the receiver's response. */
+/** The result of one request. `answer`: the start of the receiver's response. */
 export type DeliveryOutcome = {
   readonly status?: number
   readonly error?: string

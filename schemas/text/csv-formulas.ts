@@ -1,6 +1,6 @@
 /**
  * Spreadsheets evaluate cells that look like formulas. Where the separator is a semicolon, as in
- * many countries, a new cell also begins after each semicolon.
+ * many countries, a new cell also starts after each semicolon.
  */
 const FORMULA = /(^|;)(?='*[=+\-@\t\r＝＋－＠])/g
 const GUARDED = /(^|;)'(?='*[=+\-@\t\r＝＋－＠])/g

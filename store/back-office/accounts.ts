@@ -19,7 +19,7 @@ export function accountsOf({
     /**
      * The account is written first, and already lists its admin. A crash in between leaves an account
      * without operators, which is harmless, and the admin's e-mail stays free. Otherwise the e-mail
-     * could be taken forever by an operator who cannot sign in, or is no admin.
+     * could be taken forever by an operator who cannot sign in, or is not an admin.
      */
     async createAccount(account, admin) {
       if (admin !== undefined && (await isEmailTaken(admin.email))) return false

@@ -129,7 +129,7 @@ export function auditOf(
   }
 
   /**
-   * The position before which a page begins: after the last entry seen, or at the end of the range.
+   * The position before which a page starts: after the last entry seen, or at the end of the range.
    */
   async function placeOf({ after, to }: AuditQuery): Promise<Place | undefined | 'none'> {
     if (after === undefined) return to === undefined ? undefined : { at: to, id: '' }

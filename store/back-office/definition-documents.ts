@@ -92,7 +92,7 @@ export function definitionDocuments<D extends Definition>(
   return {
     get: async (query: { accountId: string; id: string }) => definitionIn<D>(await get(query)),
 
-    /** Returns the stored definitions: those whose external id is taken are left out. */
+    /** Returns the stored definitions: those whose external id is taken are omitted. */
     async insert(definitions: readonly D[]): Promise<D[]> {
       const stored = await documents.insert(definitions.map(documentOf))
       const ids = new Set(stored.map(({ id }) => id))
@@ -132,7 +132,7 @@ export function definitionDocuments<D extends Definition>(
     },
 
     /**
-     * Replaces a definition with `next(definition)`, which may refuse instead. An unchanged
+     * Replaces a definition with `next(definition)`, which may reject the change. An unchanged
      * definition is not written.
      */
     change<Refused>(

@@ -103,7 +103,7 @@ export type AnnouncedErasure = {
   readonly id: string
   readonly accountId: string
   readonly deviceId: string
-  /** Set once the device is hidden: audit entries and refused reports up to this time must no longer name it. */
+  /** Set once the device is hidden: audit entries and rejected reports up to this time must no longer name it. */
   readonly forgottenUpTo?: number
 }
 
@@ -135,7 +135,7 @@ export type RejectionDocument = {
   /** Absent if malformed: no device has such an id. */
   readonly deviceId?: string
   readonly receivedAt: number
-  /** The event as JSON: refused reports may hold text that a database would alter. */
+  /** The event as JSON: rejected reports may hold text that a database would alter. */
   readonly event: string
 }
 
@@ -155,7 +155,7 @@ export type InstanceDocument = InstanceReport & { readonly id: string }
 /** An instance's reports of an hour: its last figures in each minute. */
 export type InstanceHourDocument = {
   readonly id: string
-  /** The beginning of the hour. */
+  /** The start of the hour. */
   readonly hour: number
   readonly minutes: Readonly<Record<number, Omit<InstanceMinute, 'start'>>>
 }

@@ -47,7 +47,7 @@ export type BackOffice = Keys &
   SubscriptionStore &
   Handlings
 
-/** All kinds except the refused reports, which may be stored elsewhere. */
+/** All kinds except the rejected reports, which may be stored elsewhere. */
 export const BACK_OFFICE = [
   ACCOUNTS,
   SERVICE,

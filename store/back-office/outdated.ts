@@ -10,7 +10,7 @@ import { DELIVERIES_KEPT_MS } from '../../schemas/subscriptions/subscription.ts'
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
 
-/** How long documents are kept after the time that the index sorts them by. */
+/** How long documents remain after the time that the index sorts them by. */
 const KEPT = [
   kept(SESSIONS, 'begun', SESSION_LONGEST_MS),
   kept(SESSIONS, 'seen', SESSION_IDLE_MS),

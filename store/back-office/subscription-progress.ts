@@ -102,7 +102,7 @@ export function subscriptionsWithProgress(
       if (document === undefined) return definition
       const before = progressIn(document)
       const progress = next(before) ?? before
-      // Even if it stays the same, so that a request already begun notices the change.
+      // Even if it stays the same, so that a request already started notices the change.
       const isWritten = await replace(document, progress, definition.revision)
       return isWritten ? withProgress(definition, progress) : undefined
     })

@@ -19,7 +19,7 @@ import { NOTHING, type DefinitionTotals } from './definition-totals.ts'
 
 export const SUBSCRIPTIONS: Kind<DefinitionDocument> = { name: 'subscriptions', ...DEFINITION }
 
-/** A later delivery of the same subscription replaces one that is no longer kept. */
+/** A later delivery of the same subscription replaces one that is no longer stored. */
 type DeliveryDocument = SubscriptionDelivery & { readonly id: string }
 
 export const DELIVERIES: Kind<DeliveryDocument> = {

@@ -105,7 +105,7 @@ export type LockName = 'migration-lock' | 'rebuild-lock'
 export type MetaDocument = {
   readonly _id: 'schema' | 'read-models' | LockName
   readonly version?: number
-  /** The current generation, and the newest that a rebuild has begun. */
+  /** The current generation, and the newest that a rebuild has started. */
   readonly generation?: number
   readonly newest?: number
   /** The newest generation, while it may still become current. */

@@ -167,7 +167,7 @@ function placesAfter({ sort = 'deviceId', order = 'asc', after }: DeviceQuery): 
   const further = { deviceId: { [ahead]: after.deviceId } }
   if (sort === 'deviceId') return [further]
   const lastSeenAt = new Date(Number(after.value))
-  // The second implies the first, which lets the index scan begin at this position.
+  // The second implies the first, which lets the index scan start at this position.
   return [
     { lastSeenAt: { [`${ahead}e`]: lastSeenAt } },
     { $or: [{ lastSeenAt: { [ahead]: lastSeenAt } }, further] },

@@ -191,7 +191,7 @@ function beyond(after: Document, ordering: readonly string[], ahead: '$gt' | '$l
     [named(field)]: { [ahead]: place[field] },
   }))
   const [first = 'id'] = ordering
-  // The second implies the first, which lets the index scan begin at this position.
+  // The second implies the first, which lets the index scan start at this position.
   return [{ [named(first)]: { [`${ahead}e`]: place[first] } }, { $or: ways }]
 }
 

@@ -43,14 +43,14 @@ export function dependencyError(error: unknown): unknown {
   })
 }
 
-/** The server did not answer in time. */
+/** The server did not respond in time. */
 export class NoAnswerError extends DependencyError {
   constructor(message: string) {
     super(message, { retriable: true })
   }
 }
 
-/** Whether the server cannot be reached, or refuses this client. */
+/** Whether the server cannot be reached, or rejects this client. */
 export function isAway(error: unknown): boolean {
   return (
     error instanceof NoAnswerError ||

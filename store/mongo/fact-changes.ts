@@ -126,7 +126,7 @@ export async function writeChanges(
   }
 }
 
-/** The driver sends nothing of a bulk if it refuses one of the writes. */
+/** The driver sends no part of a bulk if it rejects one of the writes. */
 async function writeSingly(
   states: FactCollections['states'],
   changes: readonly FactChange[],

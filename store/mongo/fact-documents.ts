@@ -15,7 +15,7 @@ export type StateDocument = {
   readonly due: number | null
   readonly seenAt: Date
   readonly state: string
-  /** The erasure that began the device's life; '' before any. */
+  /** The erasure that started the device's life; '' before any. */
   readonly life: string
   /** The geofences that the device is in, and the rules that are raised for it. */
   readonly holding?: readonly string[]

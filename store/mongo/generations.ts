@@ -89,7 +89,7 @@ export async function isOnlyGeneration(
 }
 
 /**
- * Begins a rebuild under a lease. The lease only keeps other rebuilds away; safety comes from the
+ * Starts a rebuild under a lease. The lease only keeps other rebuilds away; safety comes from the
  * unique number of each rebuild, of which only the newest can become current.
  */
 export async function beginRebuild(

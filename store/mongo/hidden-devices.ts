@@ -86,7 +86,7 @@ async function sweep(
   mayForget: () => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<void> {
   const applied = await appliedOf(deviceStatuses, rows)
-  // Checked after reading the applied erasures: a rebuild that begins later gets all of them.
+  // Checked after reading the applied erasures: a rebuild that starts later gets all of them.
   if (applied.size > 0 && (await mayForget()))
     await hiddenDevices.deleteMany({ _id: { $in: [...applied] } })
 }
@@ -139,7 +139,7 @@ export async function livesOf(
 }
 
 /**
- * Removes the settings of an erased device; changes that belong to its previous life are refused.
+ * Removes the settings of an erased device; changes that belong to its previous life are rejected.
  */
 export async function beginLife(
   deviceSettings: Settings,

@@ -96,7 +96,7 @@ export async function awaitAnswer<T>(
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new NoAnswerError(`MongoDB did not answer within ${withinMs} ms: ${operation}`))
+      reject(new NoAnswerError(`MongoDB did not respond within ${withinMs} ms: ${operation}`))
     }, withinMs)
   })
   try {

@@ -11,7 +11,7 @@ import {
   type StateDocument,
 } from './fact-documents.ts'
 
-/** Size of states and facts as JSON that are written together; or those of one device. */
+/** Size of states and facts as JSON that are written together; more only for a single device. */
 export const WRITTEN_AT_ONCE_BYTES = 2 ** 20
 
 /** A state written together with its facts, which must be inserted and published afterwards. */
@@ -44,7 +44,7 @@ export function outboxes({ states, facts }: Pick<FactCollections, 'states' | 'fa
       { ordered: false },
     )
     if (modifiedCount === withFacts.length) return
-    // Another process has taken the outbox over, unless the device was erased.
+    // Another process has taken over the outbox, unless the device was erased.
     for (const { document } of withFacts) {
       const now = await states.findOne({ _id: document._id }, READ)
       if (now !== null && now.life !== document.life) await removeOtherLives(now)
@@ -83,8 +83,8 @@ export function outboxes({ states, facts }: Pick<FactCollections, 'states' | 'fa
 const LIKE_THE_ONE_BEFORE = '+'
 
 /**
- * The facts of an outbox as texts. One input may cause hundreds of facts: what they share, its
- * position and the geofences that the device is in, is only in the first of them.
+ * The facts of an outbox as texts. One input may cause hundreds of facts: only the first
+ * contains what they share, the position and the geofences that the device is in.
  */
 export function writeOutbox(facts: readonly DeviceFact[]): string[] {
   return facts.map((fact, index) => {

@@ -135,7 +135,7 @@ function boundsOf({ from, to, order, after }: Parameters<ReadModels['pagePositio
   return bounds
 }
 
-/** The first bound follows from the second, and lets the index scan begin at this position. */
+/** The first bound follows from the second, and lets the index scan start at this position. */
 function beyond(
   { timestamp, origin: { partition, offset } }: HistoryPlace,
   order: 'asc' | 'desc',

@@ -51,7 +51,7 @@ export async function makeIndexes(db: Db, readModels: ReadModelCollections): Pro
   await makeFactIndexes(openFactCollections(db))
 }
 
-/** The current generation, and the newest that a rebuild has begun. */
+/** The current generation, and the newest that a rebuild has started. */
 export async function generationsOf(
   meta: Meta,
 ): Promise<{ readonly generation: number; readonly newest: number }> {

@@ -107,7 +107,7 @@ function seenWithin({ seenFrom, seenBefore }: DeviceQuery): Clause[] {
   return clauses
 }
 
-/** Not as a join condition: the planner would then begin with the labels. */
+/** Not as a join condition: the planner would then start with the labels. */
 function labelled({ labels = [] }: DeviceQuery): Clause[] {
   return labels.map((label) => ({
     sql: 'coalesce(instr(settings.labels, ?), 0)',

@@ -59,7 +59,7 @@ function isWalkByTime({ sort, words, devices, keyId }: DeviceQuery): boolean {
   )
 }
 
-/** The bounds of parts along the ids. A page in id order begins after the previous page. */
+/** The bounds of parts along the ids. A page in id order starts after the previous page. */
 async function* partsById(
   query: Walked & Pick<DeviceQuery, 'devices' | 'sort' | 'after'>,
   models: WalkedModels,

@@ -209,7 +209,7 @@ function search<D extends Document>(
 
 /**
  * SQLite extracts these fields from the document: the rest is neither copied nor parsed here.
- * Absent fields are left out.
+ * Absent fields are omitted.
  */
 function briefly(fields: readonly string[] = []): string {
   const values = ['id', ...fields].map((field) => `'${field}', ${quoted(field)}`)

@@ -8,7 +8,7 @@ export type StoredErasure = { readonly origin: Origin; readonly event: DeviceEra
 /** The erasures in one generation's file, including those in progress. */
 export type AppliedErasures = {
   isApplied(eventId: string): boolean
-  /** Begins an erasure of several transactions: from now on the device counts as erased. */
+  /** Starts an erasure of several transactions: from now on the device counts as erased. */
   begin(erasure: StoredErasure): void
   apply(erasure: StoredErasure): void
   /** The offset of a device's last applied erasure, by partition. */
@@ -28,7 +28,7 @@ export function sqliteErasures(database: Database): AppliedErasures {
   const isApplied = database.prepare<{ applied: number }>(
     'SELECT applied FROM erasures WHERE event_id = ? AND applied = 1',
   )
-  // Another process may have applied it in the meantime; begun again, it stays applied.
+  // Another process may have applied it in the meantime; started again, it stays applied.
   const save = database.prepare(
     `INSERT INTO erasures VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (event_id) DO UPDATE SET applied = max(applied, excluded.applied)`,

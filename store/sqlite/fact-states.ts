@@ -204,7 +204,7 @@ export function factStates(
     missed.delete(known as Unwritten)
   }
 
-  /** Each part in its own turn; states written in the meantime are left out. */
+  /** Each part in a separate event-loop turn; states written in the meantime are omitted. */
   async function writeInTurns(states: readonly Unwritten[]): Promise<void> {
     for (const piece of piecesOf(states)) {
       const left = piece.filter((one) => one.unwritten !== undefined)

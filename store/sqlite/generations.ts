@@ -73,7 +73,7 @@ export function sqliteGenerations(
         return current()
       })
     } catch (error) {
-      // Otherwise no rebuild could begin before this process ends.
+      // Otherwise no rebuild could start before this process ends.
       held.release()
       throw error
     }

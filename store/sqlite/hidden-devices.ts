@@ -13,10 +13,7 @@ export type HiddenDevices = {
   hide(erasure: DeviceErased): void
   /** Whether this very erasure is applied. */
   has(erasure: DeviceErased): boolean
-  /**
-   * Removes erasures that the read models have applied, if `may`, called after that look-up,
-   * agrees.
-   */
+  /** Looks up erasures that the read models have applied, and removes them if `may` then agrees. */
   sweepApplied(readModels: Applying, may?: () => boolean): void
   isHidden(device: DeviceName, readModels: Applying): boolean
   /** The hidden devices of an account. */
@@ -82,7 +79,7 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
 export type DeviceLives = Pick<Erasures, 'livesOf'> & {
   /** The current life of a device that has been erased. */
   of(device: DeviceName): string | undefined
-  /** Removes the settings of an erased device; changes that belong to its previous life are refused. */
+  /** Removes the settings of an erased device; changes that belong to its previous life are rejected. */
   begin(erasure: DeviceErased): void
   /** Forgets the lives of devices erased before a time, if nothing is set for them. */
   remove(erasedBefore: number): void

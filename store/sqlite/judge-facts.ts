@@ -13,9 +13,9 @@ import { WentBackError } from '../projection-batch.ts'
 import type { SqliteFactLog } from './fact-log.ts'
 import { WRITTEN_AFTER_ENTRIES, type FactStates, type StateChange } from './fact-states.ts'
 
-/** A transaction writes this much of states and facts, as JSON, or those of one judging. */
+/** Bytes of states and facts, as JSON, per transaction; more only if one input needs it. */
 const WRITTEN_AT_ONCE_BYTES = 2 ** 16
-/** Maximum time that other work waits for its turn. */
+/** Maximum time that other work waits. */
 const LONGEST_TURN_MS = 10
 /** Devices between two checks of the clock. */
 const ASKED_EVERY = 8
@@ -60,7 +60,7 @@ export function judgeInTransactions(
     if (changes.some(({ facts }) => facts.length > 0)) log.appended()
   }
 
-  /** Writes each device's state with its facts; states that the file refuses remain unchanged. */
+  /** Writes each device's state with its facts; states that the file rejects remain unchanged. */
   function writeEach(changes: readonly Decided[], outcome: Outcome, read?: EntriesRead): void {
     try {
       write(changes, read)
@@ -72,7 +72,7 @@ export function judgeInTransactions(
       else {
         const { accountId, deviceId } = one.known
         outcome.failed.push({ accountId, deviceId, error })
-        // Otherwise it would be retried for ever.
+        // Otherwise it would be retried forever.
         if (one.facts.length === 0) states.giveUp(one.known)
       }
       if (read !== undefined) write([], read)
@@ -94,7 +94,7 @@ export function judgeInTransactions(
     let bytes = 0
     let turnEnds = performance.now() + LONGEST_TURN_MS
 
-    /** The rest is judged in a later turn: in between another call may judge, erase or write. */
+    /** The rest is judged in a later event-loop turn: in between another call may judge, erase or write. */
     async function yieldTurn(): Promise<void> {
       if (decided.length > 0) writeEach(decided, outcome)
       decided = []
@@ -201,7 +201,7 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
       judged().set(read.partition, rowAfter(read))
     },
 
-    /** In a transaction: writes where judging begins. */
+    /** In a transaction: writes where judging starts. */
     begin(partition: number, offset: number): void {
       write.run(partition, offset, null, null)
     },

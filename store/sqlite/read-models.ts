@@ -48,10 +48,10 @@ const DEVICES_REMOVED_AT_ONCE = 200
 
 const ENDINGS = ['', '-wal', '-shm']
 
-/** They are made from the log. */
+/** They are rebuilt from the log. */
 const REMEDIES = {
-  remedy: 'remove this file, and it is made again from the log',
-  ifDamaged: 'remove this file, and it is made again from the log',
+  remedy: 'remove this file, and it is rebuilt from the log',
+  ifDamaged: 'remove this file, and it is rebuilt from the log',
 }
 
 /**

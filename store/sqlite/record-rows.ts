@@ -32,7 +32,7 @@ export const AS_ARRAYS = { asArrays: true }
 export const OF_DEVICE = `device = (
   SELECT number FROM device_statuses WHERE account_id = ?1 AND device_id = ?2)`
 
-/** The order of a history. Any index of it that begins with device and timestamp serves. */
+/** The order of a history. Any index of it that starts with device and timestamp serves. */
 export const HISTORY_ORDER = 'timestamp, log_partition, log_offset'
 
 export function orderValues({ timestamp, origin }: HistoryPlace) {

@@ -23,7 +23,7 @@ export type RememberedDevices = {
   remove(known: KnownDevice, device: DeviceName): void
   begin(erasure: StoredErasure): void
   apply(erasure: StoredErasure): void
-  /** Call at the beginning of a write transaction. */
+  /** Call at the start of a write transaction. */
   refresh(): void
   /** Call when a transaction has failed, or the tables were changed in another way. */
   forget(): void

@@ -36,7 +36,7 @@ export const REJECTIONS_FILE = 'rejections.sqlite'
 const REJECTIONS_SCHEMA = ['']
 /** No more than a week's rejections are stored. */
 const REJECTIONS_REMEDY = {
-  ifDamaged: 'remove this file; only refused reports of the last 7 days are lost with it',
+  ifDamaged: 'remove this file; only rejected reports of the last 7 days are lost with it',
 }
 
 /**
@@ -53,7 +53,7 @@ export function checkSqliteStore(directory: string): void {
 
 /**
  * The store in SQLite files in `directory`, which is created if missing: the operators' data
- * (accounts, keys, device settings), the refused reports, the facts, and the read models, which can be rebuilt
+ * (accounts, keys, device settings), the rejected reports, the facts, and the read models, which can be rebuilt
  * from the log and keep their own checkpoint. Several processes may have it open. Only the process
  * that projects, which owns the retention, passes `retention`.
  * @throws {DependencyError} when a file cannot be opened, or no retention is configured although the
@@ -229,7 +229,7 @@ function makeStoreDirectory(directory: string): void {
   try {
     makeDirectory(directory)
   } catch (error) {
-    throw new DependencyError(`the store's directory ${directory} cannot be made`, {
+    throw new DependencyError(`the store's directory ${directory} cannot be created`, {
       retriable: true,
       cause: error,
     })

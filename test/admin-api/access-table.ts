@@ -133,7 +133,7 @@ export const EXPECTED: Record<string, Expected> = {
   'GET /labels': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
   'POST /devices/labels': {
     needs: 'dispatcher',
-    // The answer names devices as the request does.
+    // The response names devices as the request does.
     body: { deviceIds: ['labelled'], add: ['label-of-acc-1'] },
     before: (harness) => harness.project({ deviceId: 'labelled' }),
     stranger: 200,

@@ -233,7 +233,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     expect((await ask(harness, bearer(secret))).status).toBe(isForKeys || open ? ok : 403)
   })
 
-  test('a request that another site may have sent with an admin’s cookie is refused if it changes something', async () => {
+  test('a request that another site may have sent with an admin’s cookie is rejected if it changes something', async () => {
     for (const headers of [{}, { 'X-Requested-With': 'XMLHttpRequest' }]) {
       const { Cookie } = await entitled.harness.createSession()
       const answer = await ask(entitled.harness, { Cookie, ...headers })

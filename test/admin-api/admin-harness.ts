@@ -40,9 +40,9 @@ export const CHEAP_HASH =
   '$scrypt$ln=4,r=8,p=1$c2l4dGVlbiBieXRlcy4uLg$DRKI5h7YOkgC9fmHqj2fxoz+6DTg/1qUX2yDbYx9UO0'
 
 /**
- * The admin API on a real socket, with a store in a folder of its own: accounts acc-1 and acc-2, and
+ * The admin API on a real socket, with a store in a separate folder: accounts acc-1 and acc-2, and
  * one operator, `ana@example.org`, an admin of acc-1 unless `operator` says otherwise. The clock
- * stays at T0 + 1 h unless it is moved. Everything that is logged is kept. It closes after the
+ * stays at T0 + 1 h unless it is moved. Everything logged is collected. It closes after the
  * test or file that has started it.
  */
 export async function startAdmin({
@@ -283,7 +283,7 @@ export function adminForAllTests(
   })
 }
 
-/** The beginning of an endless response; the rest is not awaited. */
+/** The start of an endless response; the rest is not awaited. */
 async function beginning(response: Response): Promise<string> {
   const reader = response.body?.getReader()
   const first = await reader?.read()

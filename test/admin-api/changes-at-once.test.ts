@@ -39,7 +39,7 @@ for (const kind of ['geofences', 'rules', 'subscriptions'] as const) {
     expect(second.status).toBe(409)
     expect(second.body.error).toBe('CONFLICT')
     expect(second.body.message).toBe(
-      `this ${kind.slice(0, -1)} has been changed meanwhile: read it again, or leave out revision to change it anyhow`,
+      `this ${kind.slice(0, -1)} has been changed in the meantime: read it again, or omit revision to overwrite it`,
     )
     expect(second.body.details).toEqual([
       { field: 'name', message: 'name was changed in revision 2' },
@@ -65,7 +65,7 @@ for (const kind of ['geofences', 'rules', 'subscriptions'] as const) {
     expect(audit.body.data?.items).toHaveLength(1)
   })
 
-  test(`a revision alone does not change ${kind}, and an unknown revision is refused`, async () => {
+  test(`a revision alone does not change ${kind}, and an unknown revision is rejected`, async () => {
     const change = await make()
     expect((await change({ revision: 1 })).status).toBe(400)
     expect((await change({ name: 'x', revision: 0 })).body.message).toBe(

@@ -78,7 +78,7 @@ test('a delivery is rendered again from its ids: sentences, headers without secr
   expect(text).not.toContain('signature')
 })
 
-test('a delivery rendered again leaves out what has been erased since', async () => {
+test('a delivery rendered again omits what has been erased since', async () => {
   const id = await subscribe({ ...HOOK, batch: 10 })
   const [kept, gone] = [await alarmOf('kept'), await alarmOf('gone')]
   await deliver(id, 1, [gone.id])
@@ -138,7 +138,7 @@ test('failed deliveries are found among the others, page by page', async () => {
 test('an unknown or expired delivery is not found', async () => {
   const id = await subscribe()
   await deliver(id, 1, ['x'])
-  const message = 'there is no delivery with this number, or no longer'
+  const message = 'there is no delivery with this number (any more)'
   for (const number of ['2', '0', '-1', '1.5', 'x']) {
     const { status, body } = await ask('GET', `/subscriptions/${id}/deliveries/${number}`)
     expect([status, body.message]).toEqual([404, message])

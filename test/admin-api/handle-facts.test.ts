@@ -123,7 +123,7 @@ test('viewers, other accounts and keys of other devices cannot handle facts', as
   expect((await call('take', id, viewer)).status).toBe(403)
   const theirs = await decide({ accountId: 'acc-2' })
   const unknown = await call('take', theirs, ana)
-  expect([unknown.status, unknown.body.message]).toEqual([404, 'there is no fact with this id'])
+  expect([unknown.status, unknown.body.message]).toEqual([404, 'there is no event with this id'])
   const key = await harness.createKey({ scopes: ['admin'], name: 'Control room' })
   expect((await call('take', id, bearer(key.secret))).body.data).toMatchObject({
     handling: { operator: 'Control room' },

@@ -7,7 +7,7 @@ let harness: AdminHarness
 let headers: Record<string, string>
 adminForAllTests((given) => ({ harness, headers } = given), { operator: { platform: true } })
 
-test('an API key anywhere in a request is repeated neither in the answer nor in the log', async () => {
+test('an API key anywhere in a request is repeated neither in the response nor in the log', async () => {
   const document = (await (await fetch(`${harness.url}/openapi.json`)).json()) as object
   const key = newApiKey()
   const said: string[] = []

@@ -59,7 +59,7 @@ for (const [message, call, body, caller = 'session'] of [
   ...DEVICE_REFUSALS,
   ...BACK_OFFICE_REFUSALS,
 ]) {
-  test(`"${message}" is the answer to ${call}`, async () => {
+  test(`"${message}" is the response to ${call}`, async () => {
     const [method = '', path = ''] = call.split(' ')
     const isWithKey = JSON.stringify(body)?.includes(REPORTING) === true
     const sent = isWithKey ? { ...(body as object), key: secrets['reporting'] } : body
@@ -85,7 +85,7 @@ test.each([
     { current: PASSWORD, next: 'quite another long password' },
   ],
   ['the device and its records are gone from now on', 'DELETE /devices/tug', undefined],
-])('"%s" is the answer to a successful %s', async (message, call, body) => {
+])('"%s" is the response to a successful %s', async (message, call, body) => {
   const [method = '', path = ''] = call.split(' ')
   const answer = await harness.api(method, path, { headers, ...(body && { body }) })
   expect(answer.body).toMatchObject({ success: true, message })

@@ -5,7 +5,7 @@ import { adminForAllTests, type AdminHarness } from './admin-harness.ts'
 let harness: AdminHarness
 adminForAllTests((given) => ({ harness } = given))
 
-test('odd forms of every path are answered in the envelope, never with a 500', async () => {
+test('odd forms of every path get the error envelope, never with a 500', async () => {
   const { secret: key } = await harness.createKey()
   const document = await (await fetch(`${harness.url}/openapi.json`)).json()
   const paths = pathsIn(document as object)

@@ -13,7 +13,7 @@ export const BACK_OFFICE_REFUSALS: readonly Refusal[] = [
     { name: 'k', expiresAt: '2000-01-01T00:00:00Z' },
   ],
   [
-    'deviceIds must be a list of 1 to 1000 different deviceIds, or beginnings of such that end in *',
+    'deviceIds must be a list of 1 to 1000 different deviceIds, or prefixes that end in *',
     'POST /keys',
     { name: 'k', deviceIds: [] },
   ],

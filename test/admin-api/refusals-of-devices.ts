@@ -48,7 +48,7 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
   ],
   ['limit must be a whole number from 1 to 10000', 'GET /devices?limit=0'],
   [
-    'cursor must be the nextCursor of the same list with the same parameters; after an upgrade of the service begin again without one',
+    'cursor must be the nextCursor of the same list with the same parameters; after an upgrade of the service start again without one',
     'GET /devices?cursor=x',
   ],
   ['cursor must be the nextCursor of the page before', 'GET /devices?cursor='],
@@ -166,7 +166,7 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
     'GET /stream?events=all',
   ],
   [
-    'Last-Event-ID must be the id of an event of this stream, unchanged; leave it out to begin with new events',
+    'Last-Event-ID must be the id of an event of this stream, unchanged; leave it out to start with new events',
     'GET /stream',
     undefined,
     'session with Last-Event-ID',

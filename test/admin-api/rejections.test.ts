@@ -45,7 +45,7 @@ function newestFirst(keeps: (rejection: ReportRejected) => boolean = () => true)
     .reverse()
 }
 
-test('refused reports of the account are listed newest first, as they were refused', async () => {
+test('rejected reports of the account are listed newest first, as they were rejected', async () => {
   const { items, nextCursor } = await find('')
   expect(items).toEqual(
     [...rejections].reverse().map(({ accountId: _, receivedAt, ...rest }) => ({
@@ -59,7 +59,7 @@ test('refused reports of the account are listed newest first, as they were refus
   expect(items[0]).not.toHaveProperty('body')
 })
 
-test('refused reports are filtered by key, device, or both', async () => {
+test('rejected reports are filtered by key, device, or both', async () => {
   const ofKey = (keyId: string) => newestFirst((rejection) => rejection.keyId === keyId)
   expect((await find('keyId=key-a')).ids).toEqual(ofKey('key-a'))
   expect((await find('deviceId=tug')).ids).toEqual(
@@ -83,7 +83,7 @@ test('refused reports are filtered by key, device, or both', async () => {
   }
 })
 
-test('refused reports are paged, each once; a cursor is valid only with its filter', async () => {
+test('rejected reports are paged, each once; a cursor is valid only with its filter', async () => {
   const seen = await harness.allPages('/rejections?keyId=key-b&limit=3', { headers })
   const ids = seen.map(({ rejectionId }) => rejectionId)
   expect(ids).toEqual(newestFirst(({ keyId }) => keyId === 'key-b'))
@@ -106,13 +106,13 @@ test.each([
   ['cursor', 'cursor=W10.x'],
   ['error', 'error=NOT_FOUND'],
   ['from', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-])('the list of refused reports rejects an invalid %s: %s', async (field, query) => {
+])('the list of rejected reports rejects an invalid %s: %s', async (field, query) => {
   const answer = await find(query)
   expect(answer.status).toBe(400)
   expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
 })
 
-test('refused reports are filtered by error and time', async () => {
+test('rejected reports are filtered by error and time', async () => {
   const from = new Date(rejections[3]?.receivedAt ?? 0).toISOString()
   const to = new Date(rejections[6]?.receivedAt ?? 0).toISOString()
   const { ids } = await find(`error=INVALID_PARAMS&from=${from}&to=${to}`)
@@ -125,7 +125,7 @@ test('refused reports are filtered by error and time', async () => {
   expect((await find('error=FORBIDDEN')).ids).toEqual([])
 })
 
-test('refused reports are counted by error, key and device, the most frequent first', async () => {
+test('rejected reports are counted by error, key and device, the most frequent first', async () => {
   const answer = await harness.api('GET', '/rejections/summary', { headers })
   expect(answer.body.data).toEqual({
     total: 11 + 731,

@@ -63,7 +63,7 @@ test('the admin API is ready once its first operator can sign in, and not before
   const early = await ask('/readyz')
   expect(early?.status).toBe(503)
   expect(await early?.json()).toMatchObject({
-    message: 'not ready: the first operator is not made yet',
+    message: 'not ready: the first operator does not exist yet',
   })
   expect((await signIn())?.status).toBe(401)
 

@@ -64,7 +64,7 @@ test('a subscription is created, read, listed, changed and deleted, and each cha
     'subscription.created',
   ])
   const gone = await ask('GET', `/subscriptions/${id}`)
-  expect([gone.status, gone.body.message]).toEqual([404, 'there is no subscription with this id'])
+  expect([gone.status, gone.body.message]).toEqual([404, 'there is no notification with this id'])
 })
 
 test('no response, audit entry or log line contains a secret, a header, a token or the path of a URL', async () => {
@@ -157,16 +157,16 @@ test.each<[string, object, string, RegExp | string]>([
     'positions to a chat',
     { source: 'positions', target: { kind: 'slack', url: 'https://a.org/' } },
     'target.kind',
-    'target.kind slack takes facts; positions go to a webhook',
+    'target.kind slack takes events; positions go to a webhook',
   ],
   [
     'positions by type',
     { source: 'positions', types: ['device.online'] },
     'types',
-    'types is about facts, not about positions',
+    'types is about events, not about positions',
   ],
   ['the mark of nothing', { start: 'somewhere' }, 'start', /mark/],
-])('%s is refused', async (_what, fields, field, message) => {
+])('%s is rejected', async (_what, fields, field, message) => {
   const { status, body } = await create(fields)
   expect(status).toBe(400)
   expect(body.details?.map((one) => one.field)).toEqual([field])
@@ -274,7 +274,7 @@ test('secrets that another key encrypted are neither rotated nor kept under a ne
   for (const { status, body } of calls) {
     expect([status, body.message]).toEqual([
       409,
-      'the secrets cannot be read with this key: put back the SECRETS_KEY, or the file secrets.key, that encrypted them; or delete the subscription and make it again',
+      'the secrets cannot be read with this key: put back the SECRETS_KEY, or the file secrets.key, that encrypted them; or delete the notification and create it again',
     ])
   }
   expect((await ask('PATCH', `/subscriptions/${id}`, { name: 'Other' })).status).toBe(200)
@@ -411,7 +411,7 @@ describe('without the required variables', () => {
     { subscriptions: { secrets: undefined, hasMail: false } },
   )
 
-  test('a subscription is refused with the variable to set: no key is a 503, no mail server a 400', async () => {
+  test('a subscription is rejected with the variable to set: no key is a 503, no mail server a 400', async () => {
     const post = (target: object) =>
       without.api('POST', '/subscriptions', {
         headers: own,
@@ -420,7 +420,7 @@ describe('without the required variables', () => {
     const keyless = await post(HOOK)
     expect(keyless.status).toBe(503)
     expect(keyless.body.message).toBe(
-      'subscriptions need a key to encrypt their secrets with: set SECRETS_KEY',
+      'notifications need a key to encrypt their secrets with: set SECRETS_KEY',
     )
     const mailless = await post({ kind: 'email', to: ['ana@example.org'] })
     expect(mailless.status).toBe(400)

@@ -59,7 +59,7 @@ test('a test report is a report like any other, and its response is passed on', 
   expect(await ingest.logged()).toMatchObject([{ ...REPORT, accountId: 'acc-1', keyId: id }])
 })
 
-test('a test report that is refused says why, with the status a device would get', async () => {
+test('a test report that is rejected says why, with the status a device would get', async () => {
   const ingest = await startBoth()
   const { secret } = await writing()
   const faulty = await send({ key: secret, report: { ...REPORT, latitude: 91 } })

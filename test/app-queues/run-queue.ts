@@ -13,7 +13,7 @@ export type QueueRun = {
   /** Number of queued items. */
   readonly waiting: () => number
   /** The outcomes of requests that removed nothing from the queue. */
-  readonly failures: readonly (number | 'no answer')[]
+  readonly failures: readonly (number | 'no response')[]
   /** Resolves when the queue is empty, or the run is stopped. */
   readonly ended: Promise<void>
 }
@@ -42,7 +42,7 @@ export function runQueue({
   readonly signal: AbortSignal
 }): QueueRun {
   const queue = [...items]
-  const failures: (number | 'no answer')[] = []
+  const failures: (number | 'no response')[] = []
   const { size, after } = app.queue()
   let requests = 0
   return { app, key, items, failures, waiting: () => queue.length, ended: run() }
@@ -57,7 +57,7 @@ export function runQueue({
         await pause(PAUSE_MS)
         continue
       }
-      failures.push(answer?.status ?? 'no answer')
+      failures.push(answer?.status ?? 'no response')
       await pause(app.triesAgainAfterMs)
     }
   }

@@ -42,7 +42,7 @@ test('a response other than 200 voids the measurement', async () => {
   const meter = meterOf(service({ lost: 0 }), generator)
   const { acknowledged, failed } = await meter.measure(SHAPE, { seconds: 0.1 })
   expect([acknowledged, failed]).toEqual([requests - 1, { 503: 1 }])
-  expect(await meter.faults()).toEqual(['embedded, 1 connection: 1 answers with status 503'])
+  expect(await meter.faults()).toEqual(['embedded, 1 connection: 1 responses with status 503'])
 })
 
 test('an acknowledged report that is not stored voids the measurement', async () => {

@@ -107,7 +107,7 @@ test('a response from a foreign server is a rejection too, with its status', asy
   expect(await submit()).toEqual({
     kind: 'refused',
     error: '200 without a recordId',
-    message: 'the answer did not come from the service: is the address right?',
+    message: 'the response did not come from the service: is the address right?',
   })
 })
 

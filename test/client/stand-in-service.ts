@@ -16,7 +16,7 @@ export type Received = {
 }
 
 /**
- * A real HTTP server in place of the service: it records requests and sends predefined responses.
+ * A real HTTP server instead of the service: it records requests and sends predefined responses.
  */
 export async function standInService(
   reply: (request: Received, index: number) => Reply | Promise<Reply>,

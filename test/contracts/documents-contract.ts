@@ -353,10 +353,10 @@ export function documentsContract(
       expect(await left('Dover')).toEqual([undefined])
     })
 
-    test('a query without a matching index is refused', async () => {
+    test('a query without a matching index is rejected', async () => {
       await expect(tugs.find({ index: 'colour', limit: 1 })).rejects.toThrow('no index colour')
       const wrong = { index: 'age', where: { built: 1 }, limit: 1 } as const
-      await expect(tugs.find(wrong)).rejects.toThrow('does not begin with')
+      await expect(tugs.find(wrong)).rejects.toThrow('does not start with')
     })
 
     function tug(fields: Partial<Tug>): Tug {

@@ -138,7 +138,7 @@ export function appendingContract({ promise }: EventLogSuite): void {
     },
   )
 
-  promise('a closed log is not ready, and refuses appends as retriable', async ({ log }) => {
+  promise('a closed log is not ready, and rejects appends as retriable', async ({ log }) => {
     await log.ready()
     await log.close()
     const closed = { name: 'DependencyError', retriable: true }

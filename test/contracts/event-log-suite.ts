@@ -6,7 +6,7 @@ import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenedEventLog, OpenEventLog } from './event-log-contract.ts'
 
-/** A day after the samples begin. */
+/** A day after the samples start. */
 export const NOW = T0 + 24 * 60 * 60 * 1000
 /** An adapter may take seconds to join a group or to notice new entries. */
 export const SOON = { withinMs: 30_000 }
@@ -17,7 +17,7 @@ export type OnALog = {
   readonly opened: OpenedEventLog
   readonly consume: (from: EventLog, options?: Partial<ConsumerOptions>) => Consumer
   /**
-   * The place after which the group resumes once this consumer ends, and from which its lag is
+   * The offset after which the group resumes once this consumer ends, and from which its lag is
    * measured.
    */
   readonly progressOf: (consumer: Consumer) => Partial<Pick<ConsumerOptions, 'resumeAfter'>>

@@ -5,7 +5,7 @@ import { aGroup, NOW, samples, SOON, type EventLogSuite } from './event-log-suit
 import { readRejections, rejected, several } from './rejection-reader.ts'
 
 /**
- * Groups and queues are the same for all topics. Refused reports show them: theirs has the most
+ * Groups and queues are the same for all topics. Rejected reports show them: theirs has the most
  * limits. Groups deliver again as those of the events do, by the same code: event-log-subscribing.
  */
 export function topicGroupsContract({ promise }: EventLogSuite): void {
@@ -152,16 +152,19 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await stuck.stop()
   })
 
-  promise('rejections beyond the queue’s limit are refused; positions are not', async ({ log }) => {
-    const [first, tooMany, positions] = await Promise.allSettled([
-      log.rejections.append(several(600)),
-      log.rejections.append(several(401)),
-      log.append(samples(600)),
-    ])
-    expect([first?.status, positions?.status]).toEqual(['fulfilled', 'fulfilled'])
-    expect(tooMany).toMatchObject({ reason: { name: 'DependencyError', retriable: true } })
-    await log.rejections.append(several(401))
-  })
+  promise(
+    'rejections beyond the queue’s limit are rejected; positions are not',
+    async ({ log }) => {
+      const [first, tooMany, positions] = await Promise.allSettled([
+        log.rejections.append(several(600)),
+        log.rejections.append(several(401)),
+        log.append(samples(600)),
+      ])
+      expect([first?.status, positions?.status]).toEqual(['fulfilled', 'fulfilled'])
+      expect(tooMany).toMatchObject({ reason: { name: 'DependencyError', retriable: true } })
+      await log.rejections.append(several(401))
+    },
+  )
 
   promise('a rejection that would be unreadable is not written', async ({ log }) => {
     for (const changes of [

@@ -232,7 +232,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       }
     })
 
-    test('once an erasure is answered, events of the device are no longer items', async () => {
+    test('once an erasure is confirmed, events of the device are no longer items', async () => {
       await append(2, { deviceId: 'gone' })
       const feed = feedOf()
       const after = await feed.markAt('start')
@@ -243,7 +243,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       await eventually(async () => (await read(feed, { after })).items.length === 0, SOON)
     })
 
-    test('a mark of another feed, or a changed one, is refused', async () => {
+    test('a mark of another feed, or a changed one, is rejected', async () => {
       await append(2)
       const { positions, facts } = feeds()
       const [own, other] = name === 'facts' ? [facts, positions] : [positions, facts]
@@ -258,7 +258,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       )
     })
 
-    test('readers of the past beyond the limit are refused, and may retry', async () => {
+    test('readers of the past beyond the limit are rejected, and may retry', async () => {
       await append(9)
       let free = false
       const takeTurn = () => (free ? () => undefined : undefined)

@@ -125,7 +125,7 @@ export function auditErasuresContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'an erasure whose process died before the audit and the refused reports were cleaned is finished later',
+    'an erasure whose process died before the audit and the rejected reports were cleaned is finished later',
     async ({ accountId }) => {
       const device = { accountId, deviceId: 'van' }
       const erasures = [

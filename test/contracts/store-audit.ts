@@ -147,10 +147,10 @@ export function auditContract({ promise, shared }: StoreSuite): void {
   )
 }
 
-/** For an in-process database; a server answers between turns anyway. */
+/** For an in-process database; a server responds between turns anyway. */
 export function auditTurnsContract({ promise, shared }: StoreSuite): void {
   promise(
-    'other work gets turns while the audit searches for few entries among many',
+    'other work runs while the audit searches for few entries among many',
     async ({ accountId }) => {
       const own = { kind: 'operator', id: 'busy', name: 'x' } as const
       // A server accepts no more at a time.

@@ -32,7 +32,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   promise(
     'a geofence is found by its id and external id, also after a restart',
     async ({ accountId }) => {
-      // Names that a database would read as operators or paths, and one that is no field of an object.
+      // Names that a database would read as operators or paths, and one that is not a field of an object.
       const properties = JSON.parse('{"$set":"x","a.b":"y","__proto__":"z"}') as Record<
         string,
         string

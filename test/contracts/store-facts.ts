@@ -50,7 +50,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     expect(await store.pageFacts({ accountId: device.accountId, limit: 9 })).toHaveLength(1)
   })
 
-  alone('a batch beyond the progress is refused', async ({ store }) => {
+  alone('a batch beyond the progress is rejected', async ({ store }) => {
     await store.beginFacts({ 0: 3 })
     const read = { partition: 0, after: 7, lastOffset: 9 }
     await expect(store.judgeFacts({ read, devices: [] })).rejects.toThrow(WentBackError)
@@ -202,7 +202,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     },
   )
 
-  promise('once an erasure is answered, no fact of the device is listed', async ({ store }) => {
+  promise('once an erasure is confirmed, no fact of the device is listed', async ({ store }) => {
     const device = newDevice()
     await store.project(batchOf(log.append(positionReported({ ...device }))))
     await judge(store, device, [online(device, 1)])

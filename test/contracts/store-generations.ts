@@ -125,7 +125,7 @@ export function generationsContract({ alone }: StoreSuite): void {
     await next.end()
   })
 
-  alone('a second rebuild is refused while one is running', async ({ store }) => {
+  alone('a second rebuild is rejected while one is running', async ({ store }) => {
     const rebuild = await begin(store)
     expect(await store.beginRebuild()).toBeUndefined()
     await rebuild.switchOver()
@@ -258,7 +258,7 @@ const FIXED: readonly PositionEntry[] = [
 
 async function begin(store: Store): Promise<Rebuild> {
   const rebuild = await store.beginRebuild()
-  if (rebuild === undefined) throw new Error('another rebuild is under way')
+  if (rebuild === undefined) throw new Error('another rebuild is in progress')
   return rebuild
 }
 

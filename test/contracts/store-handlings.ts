@@ -92,7 +92,7 @@ export function handlingsContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('handling is kept as long as its fact', async ({ accountId }) => {
+  promise('handling exists as long as its fact', async ({ accountId }) => {
     const [old, young] = [fact(accountId, { decidedAt: 7 }), fact(accountId, { decidedAt: 8 })]
     for (const one of [old, young]) await take(one)
     await shared.store.expireHandlings(8)

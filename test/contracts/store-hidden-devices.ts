@@ -58,7 +58,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
       await store.project(batchOf(own.erase(early)))
 
       const rebuild = await store.beginRebuild()
-      if (rebuild === undefined) throw new Error('a rebuild is under way')
+      if (rebuild === undefined) throw new Error('a rebuild is in progress')
       const built = await store.openGeneration(rebuild.to)
       await built.project(batchOf(...known))
       await built.project(batchOf(marker))
@@ -191,7 +191,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
     },
   )
 
-  /** A device with one record, and an erasure of it that has not been answered yet. */
+  /** A device with one record, and an erasure of it that has not been confirmed yet. */
   async function reportedDevice(): Promise<{
     accountId: string
     recordId: string

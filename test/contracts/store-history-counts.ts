@@ -45,7 +45,7 @@ export function historyCountsContract({ promise, shared, log }: StoreSuite): voi
     })
 
     promise(
-      'the records of a thousand hours are counted within the limit for an answer',
+      'the records of a thousand hours are counted within the limit for a response',
       async () => {
         const deviceId = 'month'
         const hour = 3_600_000

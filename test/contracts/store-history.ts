@@ -151,7 +151,7 @@ export function historyContract({ promise, shared, log, runs }: StoreSuite): voi
       expect(await times({ from: T0 + 5, to: T0 })).toEqual([])
     })
 
-    promise('a cursor from before the range continues at the beginning of the range', async () => {
+    promise('a cursor from before the range continues at the start of the range', async () => {
       const after = { timestamp: T0, origin: { partition: 9, offset: 9_999 } }
       expect(await allTimes({ order: 'asc', from: T0 + 2, after })).toEqual([2, 2, 2, 3, 5])
       const late = { timestamp: T0 + 9, origin: { partition: 0, offset: 0 } }

@@ -14,7 +14,7 @@ const AT_ONCE = 20
 
 /** The steps of a change, of the call that erases its device, and of the projector: one call of the store each. */
 const CHANGE = ['reads the life', 'finds the device', 'writes'] as const
-const ERASURE = ['is announced', 'is answered'] as const
+const ERASURE = ['is announced', 'is confirmed'] as const
 const PROJECTOR = ['forgets', 'projects', 'projects a report'] as const
 
 type Step = (typeof CHANGE | typeof ERASURE | typeof PROJECTOR)[number]
@@ -25,10 +25,10 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
   let partitions = 100
 
   promise(
-    'a change that starts before an erasure is answered does not outlive it, in any order of steps',
+    'a change that starts before an erasure is confirmed does not outlive it, in any order of steps',
     async () => {
       const orders = interleavings(CHANGE, ERASURE, PROJECTOR).filter(
-        (order) => isPossible(order) && isBefore(order, 'reads the life', 'is answered'),
+        (order) => isPossible(order) && isBefore(order, 'reads the life', 'is confirmed'),
       )
       expect(orders.length).toBe(189)
       await inAll(someOf(orders, runs(189)), async (story) => {
@@ -40,7 +40,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
   )
 
   promise(
-    'a change does not outlive an erasure that is logged but never answered because its process died',
+    'a change does not outlive an erasure that is logged but never confirmed because its process died',
     async () => {
       const orders = interleavings(CHANGE, ERASURE.slice(0, 1), PROJECTOR).filter(
         (order) =>
@@ -240,7 +240,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
         // This makes no store call: steps in between would find every store unchanged.
         erased = log.erase(erasure, partition)
       },
-      'is answered': () => shared.store.hideErased(erasure),
+      'is confirmed': () => shared.store.hideErased(erasure),
       forgets: () => shared.store.forgetErased(erasure),
       async projects() {
         if (erased !== undefined) await project(erased)
@@ -313,7 +313,7 @@ function isBefore(order: readonly Step[], one: Step, other: Step): boolean {
   return order.indexOf(one) < order.indexOf(other)
 }
 
-/** Every order of the steps in which those of each sequence keep theirs. */
+/** Every order of the steps that preserves the order within each sequence. */
 function interleavings(...sequences: readonly (readonly Step[])[]): Step[][] {
   const left = sequences.filter(({ length }) => length > 0)
   if (left.length === 0) return [[]]

@@ -86,7 +86,7 @@ export function outdatedContract({ alone }: StoreSuite): void {
   )
 
   alone(
-    'refused reports are removed after a week, without a new rejection',
+    'rejected reports are removed after a week, without a new rejection',
     async ({ store, accountId }) => {
       const rejected = (receivedAt: number) => reportRejected({ accountId, receivedAt })
       const [old, young] = [rejected(NOW), rejected(NOW + 1)] as const

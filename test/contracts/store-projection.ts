@@ -94,7 +94,7 @@ export function projectionContract({ promise, alone, shared, log }: StoreSuite):
   })
 
   alone(
-    'a batch that does not follow the last one is refused, and nothing of it is written',
+    'a batch that does not follow the last one is rejected, and nothing of it is written',
     async ({ store, accountId, log }) => {
       const append = () => log.append(positionReported({ accountId }))
       await store.project(batchOf(append()))

@@ -17,7 +17,7 @@ const NOW = Date.now()
 
 export function rejectionsContract({ promise, alone, shared }: StoreSuite): void {
   promise(
-    'refused reports come back as they were saved, newest first, even after a restart',
+    'rejected reports come back as they were saved, newest first, even after a restart',
     async ({ accountId }) => {
       const counted = rejected({ accountId, receivedAt: NOW, error: 'RATE_LIMITED', count: 412 })
       const full = rejected({
@@ -37,7 +37,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
   )
 
   promise(
-    'saving refused reports again changes nothing, in the same batch or later',
+    'saving rejected reports again changes nothing, in the same batch or later',
     async ({ accountId }) => {
       const [one, two] = [rejected({ accountId, receivedAt: NOW }), rejected({ accountId })]
       await shared.store.saveRejections([one, two, { ...one, message: 'else' }])
@@ -48,7 +48,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
   )
 
   promise(
-    'refused reports are paged by their ids, each once, for a key, a device, both or neither',
+    'rejected reports are paged by their ids, each once, for a key, a device, both or neither',
     async () => {
       const [accountId, other] = [newAccountId(), newAccountId()]
       const events = Array.from({ length: 40 }, (_, n) => {
@@ -83,7 +83,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
   )
 
   promise(
-    'refused reports can be filtered and counted by error and time, too',
+    'rejected reports can be filtered and counted by error and time, too',
     async ({ accountId }) => {
       const events = Array.from({ length: 60 }, (_, n) => {
         const deviceId = ['truck', undefined, 'tug'][n % 3]
@@ -137,7 +137,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
   )
 
   promise(
-    'refused reports with an invalid device id are stored, and found under no other id',
+    'rejected reports with an invalid device id are stored, and found under no other id',
     async ({ accountId }) => {
       const odd = ['truck\0', 'truck\0 and more', ' truck', '', '\u0007'].map((deviceId) =>
         rejected({ accountId, deviceId }),
@@ -151,7 +151,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
   )
 
   promise(
-    'refused reports with a malformed device id are stored, but not found by it',
+    'rejected reports with a malformed device id are stored, but not found by it',
     async ({ accountId }) => {
       const odd = rejected({ accountId, deviceId: 'truck \ud800', body: '{"deviceId":"\udfff"}' })
       await shared.store.saveRejections([odd])
@@ -162,21 +162,25 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
     },
   )
 
-  alone('refused reports more than a week older than the newest are removed', async ({ store }) => {
-    const at = (age: number, accountId = 'acc-1') => rejected({ accountId, receivedAt: NOW - age })
-    const [old, theirs] = [
-      at(REJECTIONS_KEPT_MS + 60_000),
-      at(REJECTIONS_KEPT_MS + 60_000, 'acc-2'),
-    ]
-    // The store's clock advances while the tests run, for minutes on a busy machine.
-    const [young, newest] = [at(REJECTIONS_KEPT_MS - 600_000), at(0)]
-    await store.saveRejections([old, theirs, young])
-    await store.saveRejections([newest])
-    expect(await store.pageRejections({ accountId: 'acc-1', limit: 9 })).toEqual([newest, young])
-    expect(await store.pageRejections({ accountId: 'acc-2', limit: 9 })).toEqual([])
-  })
+  alone(
+    'rejected reports more than a week older than the newest are removed',
+    async ({ store }) => {
+      const at = (age: number, accountId = 'acc-1') =>
+        rejected({ accountId, receivedAt: NOW - age })
+      const [old, theirs] = [
+        at(REJECTIONS_KEPT_MS + 60_000),
+        at(REJECTIONS_KEPT_MS + 60_000, 'acc-2'),
+      ]
+      // The store's clock advances while the tests run, for minutes on a busy machine.
+      const [young, newest] = [at(REJECTIONS_KEPT_MS - 600_000), at(0)]
+      await store.saveRejections([old, theirs, young])
+      await store.saveRejections([newest])
+      expect(await store.pageRejections({ accountId: 'acc-1', limit: 9 })).toEqual([newest, young])
+      expect(await store.pageRejections({ accountId: 'acc-2', limit: 9 })).toEqual([])
+    },
+  )
 
-  promise(`an account keeps at most the latest ${REJECTIONS_KEPT} refused reports`, async () => {
+  promise(`an account keeps at most the latest ${REJECTIONS_KEPT} rejected reports`, async () => {
     const [accountId, other] = [newAccountId(), newAccountId()]
     await shared.store.saveRejections([rejected({ accountId: other, receivedAt: NOW - 1 })])
     const events = Array.from({ length: REJECTIONS_KEPT + 30 }, (_, n) =>

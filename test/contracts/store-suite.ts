@@ -23,7 +23,7 @@ type OnAStore = {
 }
 
 export type StoreSuite = {
-  /** A test on the store that all share, in an account of its own. */
+  /** A test on the store that all share, in a separate account. */
   readonly promise: (sentence: string, check: (given: OnAStore) => Promise<void>) => void
   /** A test on a separate store: it affects the data of every account. */
   readonly alone: (

@@ -164,7 +164,7 @@ test('after hours of failure, a chat gets the items due meanwhile', async () => 
   await eventually(async () => (await progressOf(id)).backlogSince === undefined)
 })
 
-test('items that waited for more than a day are left out and counted in one line', async () => {
+test('items that waited for more than a day are omitted and counted in one line', async () => {
   let isDown = true
   const receiver = await startReceiver(() => (isDown ? 500 : 200))
   const { id } = await deliveries.subscribe({ kind: 'ntfy', url: receiver.url })
@@ -177,7 +177,7 @@ test('items that waited for more than a day are left out and counted in one line
   await passAttempts(id, 35)
   const sent = receiver.received.slice(-2).map(({ body }) => body.replace(/ reported.*/, ''))
   expect(sent).toEqual([
-    '3 events from the time when this receiver failed left out: older than 24 hours.',
+    '3 events from the time when this receiver failed: omitted, older than 24 hours.',
     'new',
   ])
 })

@@ -102,7 +102,10 @@ describe('a webhook', () => {
     await deliveries.idle(2)
     const errors = []
     for (const { id } of made) errors.push((await deliveries.find(id)).progress.lastError)
-    expect(errors).toEqual(['no answer within 3 s', 'the connection was closed before an answer'])
+    expect(errors).toEqual([
+      'no response within 3 s',
+      'the connection was closed before a response',
+    ])
   })
 
   test('that redirects has failed; 410 disables it immediately, and its mark stays', async () => {

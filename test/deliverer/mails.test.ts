@@ -62,7 +62,7 @@ test("a minute's facts share one mail to the operators; a rejected mail is sent 
   expect(deliveries.attempts).toEqual([])
   await deliveries.pass(1)
   await eventually(() => deliveries.attempts.length === 1)
-  expect((await deliveries.find(id)).progress.lastError).toBe('the mail server answered 452')
+  expect((await deliveries.find(id)).progress.lastError).toBe('the mail server responded with 452')
   server.state.isFull = false
   await deliveries.idle()
   await deliveries.pass(5_000)

@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 
 test.each([
-  ['never answer', () => () => undefined],
+  ['never respond', () => () => undefined],
   ['fail', () => 500],
 ])('receivers that %s delay no other subscription', async (_how, reply) => {
   const silent = await startReceiver(reply)

@@ -162,7 +162,7 @@ test('items that another deliverer sent while they waited for a slot are not res
   expect(receiver.ids()).toEqual([[fact], [next]])
 })
 
-test('items of a device erased while they waited for a slot are left out', async () => {
+test('items of a device erased while they waited for a slot are omitted', async () => {
   const { fact, letGo, subscribe } = await startBusyDeliverer()
   const receiver = await startReceiver()
   await deliveries.appendPositions(1, { deviceId: 'van-2' })

@@ -82,14 +82,14 @@ test.each([
   expect([age(T0), age(T0 + 3_600_001)]).toEqual(['sent', 'too old'])
 })
 
-test('items due while the receiver failed stay deliverable for a day, and are then left out', () => {
+test('items due while the receiver failed stay deliverable for a day, and are then omitted', () => {
   const hours = (n: number) => T0 + n * 3_600_000
   const progress = { ...newProgress('m'), failingSince: T0 }
   const given = { target: { kind: 'ntfy', url: 'https://example.org' }, progress } as const
   const subscription = newSubscription({ accountId: 'acc-1', ...given })
   const age = (decidedAt: number, now: number, of = subscription) =>
     ageOf(of, fact({ decidedAt }), now)
-  expect([age(hours(1), hours(25)), age(hours(1), hours(25) + 1)]).toEqual(['sent', 'left out'])
+  expect([age(hours(1), hours(25)), age(hours(1), hours(25) + 1)]).toEqual(['sent', 'omitted'])
   expect([age(hours(-1), hours(2)), age(hours(-1) - 1, hours(2))]).toEqual(['sent', 'too old'])
   const mended = { ...subscription, progress: markHealthy(progress) }
   expect(age(hours(1), hours(9), mended)).toBe('sent')
@@ -99,7 +99,7 @@ test('items due while the receiver failed stay deliverable for a day, and are th
   const brief = { ...subscription, maxAgeSeconds: 3 * 86_400 }
   expect([age(hours(1), hours(72), brief), age(hours(1), hours(74), brief)]).toEqual([
     'sent',
-    'left out',
+    'omitted',
   ])
 })
 

@@ -36,7 +36,7 @@ await describeWith(['kafka'], 'Kafka of docker-compose.yml for consumers on the 
 
   const at = (port: string) => `localhost:${ports.get(port)}`
 
-  test.each(['9092', '9094'])('a client that begins at port %s is sent on to it', async (port) => {
+  test.each(['9092', '9094'])('a client that starts at port %s is sent on to it', async (port) => {
     const admin = new Kafka({ brokers: [at(port)], logLevel: logLevel.NOTHING }).admin()
     await admin.connect()
     const { brokers } = await admin.describeCluster()

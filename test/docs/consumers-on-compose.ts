@@ -20,7 +20,7 @@ export const overrideFile = parse(
   /```yaml\n(services:\n {2}kafka:[^]*?)```/.exec(consumers)?.[1] ?? '',
 ) as ComposeFile
 
-/** The command in consumers.md with this beginning, as one line. */
+/** The command in consumers.md with this start, as one line. */
 export function command(begin: string): string {
   const lines = consumers.replaceAll(/ \\\n */g, ' ').split('\n')
   return lines.find((line) => line.startsWith(begin)) ?? ''

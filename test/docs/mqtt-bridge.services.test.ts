@@ -75,7 +75,7 @@ await describeWith(['mqtt'], 'the MQTT bridge of docs/webhooks.md', ({ mqtt }) =
     return lines().map((line) => JSON.parse(line) as unknown)
   }
 
-  /** The status of the answer. */
+  /** The status of the response. */
   async function post(content: object, id: string, sent = JSON.stringify(content)) {
     const body = JSON.stringify(content)
     const headers = signHeaders(body, { id, now: Date.now(), secrets: [secret] })

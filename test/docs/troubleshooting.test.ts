@@ -8,13 +8,13 @@ const onPage = [...page.matchAll(/^\| +`([^`]+)`/gm)].map(([, message = '']) => 
 /** Files whose errors abort a start. */
 const START =
   /^(runtime\/listen|runtime\/sqlite|store\/retention|store\/mongo\/schema|embedded\/|projector\/same-log|event-log\/sqlite\/log-reader|admin-api\/app)/
-/** Responses about more than one field. */
+/** Responses about several fields. */
 const ANSWERS =
   /^(ConfigError|unavailable|refuse|ApiFailure|ApiError '(UNAUTHORIZED|FORBIDDEN|RATE_LIMITED|PAYLOAD_TOO_LARGE|UNSUPPORTED_MEDIA_TYPE|SERVER_ERROR|CONFLICT)')/
 /** Messages that occur during shutdown, or only after a programming error. */
 const NOT_FOR_USERS = [
   'CONNECT is not served',
-  'this is no program: start embedded/main',
+  'this is not a program: start embedded/main',
   'the other thread of this process has ended',
   'the worker thread has ended with code …',
   'the event log is closed',
@@ -23,7 +23,7 @@ const NOT_FOR_USERS = [
   'the operator has been removed',
 ]
 
-/** Whether a text begins with a message, in which `…` matches anything. */
+/** Whether a text starts with a message, in which `…` matches anything. */
 function isOf(message: string, text: string): boolean {
   const fixed = message.split('…').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   return new RegExp(`^${fixed.join('.*')}`, 's').test(text)

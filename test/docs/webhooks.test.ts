@@ -95,7 +95,7 @@ console.log(JSON.stringify({ answers, taken }))
   expect(taken).toEqual([{ type: fact.type, data: fact.data }, item])
 })
 
-test('the code for n8n verifies the raw body and returns one item per event', async () => {
+test('the code for n8n verifies the raw body and returns each item separately', async () => {
   type Code = (
     this: object,
     required: unknown,

@@ -65,7 +65,7 @@ test("all apps' queues drain despite a restart, a kill, impossible points and lo
     release()
     await Promise.all(all.map(({ ended }) => ended))
   }
-  expect(all.flatMap(({ failures }) => failures).filter((one) => one === 'no answer')).not.toEqual(
-    [],
-  )
+  expect(
+    all.flatMap(({ failures }) => failures).filter((one) => one === 'no response'),
+  ).not.toEqual([])
 })

@@ -160,7 +160,7 @@ describe('the data directory', () => {
     expect(readFileSync(data('log.sqlite'))).toEqual(before)
   })
 
-  test('a file in place of the folder is named, with the setting', async () => {
+  test('a file instead of the folder is named, with the setting', async () => {
     writeFileSync(data(), '')
     const reason = await reasonOf(start())
     expect(reason).toBe(
@@ -180,8 +180,8 @@ describe('a damaged file', () => {
   test.each([
     ['log.sqlite', /restore it from a backup \(docs\/operations\.md/],
     ['accounts.sqlite', /restore it from a backup \(docs\/operations\.md/],
-    ['read-models-1.sqlite', /remove this file, and it is made again from the log/],
-    ['rejections.sqlite', /remove this file; only refused reports of the last 7 days are lost/],
+    ['read-models-1.sqlite', /remove this file, and it is rebuilt from the log/],
+    ['rejections.sqlite', /remove this file; only rejected reports of the last 7 days are lost/],
     ['in-use.lock', /remove it, it holds no data/],
   ])('%s is named, with advice about it', async (name, remedy) => {
     makeData()
@@ -310,7 +310,7 @@ describe('the spool', () => {
   const spool = () => join(directory(), 'spool')
   const startIngest = () => start({ ...NOBODY, SPOOL_DIR: spool() }, 'ingest-api/main')
 
-  test('a file in place of the spool folder is named, with the setting', async () => {
+  test('a file instead of the spool folder is named, with the setting', async () => {
     writeFileSync(spool(), '')
     expect(await reasonOf(startIngest())).toMatch(
       /is not a folder\): set SPOOL_DIR to another one$/,

@@ -58,7 +58,7 @@ describe('a first start', () => {
   })
 
   test.each(['reporting', 'admin-api'])(
-    'the lines of docs/%s.md for a shell are answered with 200',
+    'the lines of docs/%s.md for a shell get 200',
     async (name) => {
       const text = await readFile(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
       const lines = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]

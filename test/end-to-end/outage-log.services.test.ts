@@ -18,7 +18,7 @@ const BEGINS = /unavailable; retrying$/
 const IS_OVER = /available again$/
 
 await describeWith(['ownKafka', 'ownMongodb'], 'an outage in the middle', (services) => {
-  /** Each part's lines since the outage began, in the order of `PARTS`. */
+  /** Each part's lines since the outage started, in the order of `PARTS`. */
   let logged: LogLine[][]
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'an outage in the middle', (servi
   })
 
   test.each(PARTS.map(([name], part) => [name, part] as const))(
-    '%s logs one line when it begins and one when it is over, for each server',
+    '%s logs one line when it starts and one when it is over, for each server',
     (_name, part) => {
       const lines = logged[part] ?? []
       // A long outage is logged once a minute, with its duration.

@@ -32,7 +32,7 @@ const STARTS = [
   ['projector/main', 'a closed port', closedPort, /ECONNREFUSED/],
   ['admin-api/main', 'a closed port', closedPort, /ECONNREFUSED/],
   ['projector/main', 'an unknown name', unknownName, /ENOTFOUND|EAI_AGAIN/],
-  ['projector/main', 'a port that says nothing', silentPort, /time|no answer/i],
+  ['projector/main', 'a port that says nothing', silentPort, /time|no response/i],
 ] as const
 
 /** They wait concurrently. */

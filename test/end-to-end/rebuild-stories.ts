@@ -59,7 +59,7 @@ export function rebuildStories(
         async () => {
           const refused = service.rebuild('--force')
           await refused.ended
-          return !refused.output().includes('Another rebuild is under way') && refused
+          return !refused.output().includes('Another rebuild is in progress') && refused
         },
         { withinMs: 90_000, everyMs: 1_000 },
       )

@@ -96,7 +96,7 @@ describe('npm run rebuild', () => {
     await eventually(() => first.output().includes('building generation'), { withinMs: 60_000 })
     const second = rebuild()
     expect(await second.ended).toBe(1)
-    expect(second.output()).toContain('Another rebuild is under way')
+    expect(second.output()).toContain('Another rebuild is in progress')
     first.process.kill('SIGTERM')
     await first.ended
   })

@@ -14,7 +14,7 @@ await describeWith(['kafka', 'mongodb'], 'two deliverers on Kafka and MongoDB', 
     for (const end of ends.reverse()) await end()
   })
 
-  test('every fact and position arrives in order while each deliverer is killed in turn; repeats have the same id', async () => {
+  test('every fact and position arrives in order while each deliverer is killed one after another; repeats have the same id', async () => {
     const { brokers, topicPrefix } = services.kafka
     const mongodbUrl = urlOfDatabase(services.mongodb.url, services.mongodb.database)
     const env = {

@@ -265,7 +265,7 @@ describe('gathering writer', () => {
     await expect(writer.write(['b'], 1)).rejects.toThrow('thrown')
   })
 
-  test('closing refuses new calls and waits for the earlier ones', async () => {
+  test('closing rejects new calls and waits for the earlier ones', async () => {
     const { writer, batches, settleNext } = heldWriter()
     const answered: string[] = []
     const calls = [
@@ -284,7 +284,7 @@ describe('gathering writer', () => {
     expect(answered).toEqual(['a', 'many', 'closed', 'closed'])
   })
 
-  test('closing an idle writer resolves immediately, and later calls are refused', async () => {
+  test('closing an idle writer resolves immediately, and later calls are rejected', async () => {
     const { writer, batches } = recordingWriter()
     await writer.write(['a'], 1)
     let isClosed = false

@@ -29,7 +29,7 @@ await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three broker
 
   afterEach(() => running.stop())
 
-  test('reports are accepted again within 10 s of kill -9 of each broker in turn', async () => {
+  test('reports are accepted again within 10 s of kill -9 of each broker', async () => {
     running = load()
     const seconds: string[] = []
     for (const node of NODES) {
@@ -39,7 +39,7 @@ await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three broker
       await service.broker(node).restart()
       await service.inSync()
     }
-    await ends('each broker killed in turn', {
+    await ends('each broker killed, one after another', {
       'accepting again after s': seconds.join('/'),
     })
   })

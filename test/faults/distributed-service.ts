@@ -19,7 +19,7 @@ type StartSettings = { readonly envOf?: (part: Part) => Readonly<Record<string, 
 export type DistributedService = Awaited<ReturnType<typeof startDistributedService>>
 
 /**
- * Two ingest APIs, two projectors and an admin API on a broker and a MongoDB server of their own,
+ * Two ingest APIs, two projectors and an admin API on a separate broker and MongoDB server,
  * each on a fixed port, so that any of them can be killed and restarted.
  */
 export async function startDistributedService(

@@ -28,7 +28,7 @@ async function sendReports({ url, key, perSecond, seconds }) {
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
     const report = JSON.stringify(pointOf(`device-${due % 500}`))
     const answered = post(`${url}/api/v1/gps/submit`, key, report).then((status) => {
-      if (status !== 200) throw new Error(`a report was answered with ${status}`)
+      if (status !== 200) throw new Error(`a report got ${status}`)
       return performance.now() - dueAt
     })
     // Rejections are checked once all have been sent.

@@ -16,7 +16,7 @@ export type Acknowledged = Sent & { readonly recordId: string }
 /** The outcomes of unacknowledged requests: a status, or no response. */
 export type Refusal = {
   readonly deviceId: string
-  readonly status: number | 'no answer'
+  readonly status: number | 'no response'
   readonly retryAfter: string | undefined
   readonly afterMs: number
 }
@@ -88,7 +88,7 @@ export function startLoad({
       return { deviceId, status: statusCode, retryAfter, afterMs: performance.now() - begin }
     } catch {
       const afterMs = performance.now() - begin
-      return { deviceId, status: 'no answer', retryAfter: undefined, afterMs }
+      return { deviceId, status: 'no response', retryAfter: undefined, afterMs }
     } finally {
       slowestMs = Math.max(slowestMs, performance.now() - begin)
     }

@@ -87,7 +87,7 @@ test('the service survives any requests without a key', async () => {
     'a large body': `${post}Content-Length: 1000000\r\n\r\n${' '.repeat(60_000)}`,
     'chunks without an end': `${post}Transfer-Encoding: chunked\r\n\r\n1000\r\n${' '.repeat(4_096)}\r\n`,
     'thousands at once': `${post}Content-Length: 2\r\n\r\n{}`.repeat(900),
-    'requests whose answers are not read': 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(
+    'requests whose responses are not read': 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(
       900,
     ),
   }

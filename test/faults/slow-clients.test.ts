@@ -151,7 +151,7 @@ test('unread responses are cut off within 45 s on both ports, and take little me
   const unread = onBothPorts(() => ({ text: get.repeat(PIPELINED) }), UNREAD)
   const { seconds, growthMb, answers } = await holdAll(unread)
   for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
-  noteFault('answers not read', { clients: unread.length, seconds: seconds.toFixed(1), growthMb })
+  noteFault('responses not read', { clients: unread.length, seconds: seconds.toFixed(1), growthMb })
   // Node notices at its second check that nothing was read.
   expect(seconds).toBeLessThan(45)
   expect(growthMb).toBeLessThan(150)

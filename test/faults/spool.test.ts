@@ -80,7 +80,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
       noteFault(`Kafka ${fault}, with a spool`, {
         ...outcome,
         refused: sending.refused.length,
-        'slowest answer ms': Math.round(sending.slowestMs()),
+        'slowest response ms': Math.round(sending.slowestMs()),
         'drained after s': seconds.toFixed(1),
       })
     },

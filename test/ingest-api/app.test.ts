@@ -24,7 +24,7 @@ describe('paths and methods', () => {
     expect((await ingest.request('/api/v1/gps/submit', { method: 'PUT' })).status).toBe(405)
   })
 
-  test('the root answers with the name and the version, also to HEAD', async () => {
+  test('the root responds with the name and the version, also to HEAD', async () => {
     const root = await ingest.request('/')
     expect(root.body).toMatchObject({ data: { service: 'gps-ingest-api', version: VERSION } })
     expect((await ingest.request('/', { method: 'HEAD' })).status).toBe(200)

@@ -54,7 +54,7 @@ afterEach(async () => {
   await ingest.close()
 })
 
-/** A client that reads none of its answers. */
+/** A client that reads none of its responses. */
 function neverReading(text: string): void {
   const { socket } = rawConnection(ingest.url, text)
   socket.pause()
@@ -139,7 +139,7 @@ describe('the share of an account', () => {
     await eventually(() => appending === 2)
     const refused = () => slow.filter(({ received }) => received().startsWith('HTTP/1.1 503'))
     await eventually(() => refused().length === 2)
-    // Clients that leave while the log has their reports take no place either.
+    // Clients that leave while the log has their reports take no slot either.
     for (const { socket } of slow) socket.destroy()
     await eventually(() => !load.accounts.areTaken('acc-1'))
     const again = [ingest.submit(minimal, { key }), ingest.submit(minimal, { key })]
@@ -151,7 +151,7 @@ describe('the share of an account', () => {
 })
 
 describe('slots for reports', () => {
-  test('calls other than reports take no slot, whether they are answered or not', async () => {
+  test('calls other than reports take no slot, whether they get their responses or not', async () => {
     for (let n = 0; n < 5; n += 1) neverReading(UNREAD)
     for (let n = 0; n < 5; n += 1) neverReading(get('/readyz'))
     await eventually(async () => asking === 5 && (await made(BUNDLE)) === 60)
@@ -167,7 +167,7 @@ describe('slots for reports', () => {
     expect(await reportsAtOnce()).toEqual([200, 200, 200])
   })
 
-  test('a refused report takes no slot, even if its client does not read the response', async () => {
+  test('a rejected report takes no slot, even if its client does not read the response', async () => {
     for (let n = 1; n <= 5; n += 1) {
       neverReading(UNREAD + post('/pub', 'no position') + post('/api/v1/gps/submit', {}))
       await eventually(async () => (await made('/api/v1/gps/submit')) === n)

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import type { Answer } from './ingest-harness.ts'
 
-/** An error answer in the envelope, as every error answer has to be. */
+/** An error response in the envelope, as every error response has to be. */
 export function expectRefused(answer: Answer, status: number, error: string): void {
   expect({ status: answer.status, ...answer.body }).toMatchObject({
     status,

@@ -28,7 +28,7 @@ type RateLimits = Pick<Config['rateLimits'], 'device' | 'key' | 'import' | 'auth
 export type IngestHarness = Awaited<ReturnType<typeof startIngest>>
 
 /**
- * The ingest API on a real socket, with the real log and store in a folder of its own. The clock
+ * The ingest API on a real socket, with the real log and store in a separate folder. The clock
  * stays at T0 unless a test moves it. `eventLog` and `keys` can be wrapped to make them fail.
  */
 export async function startIngest({
@@ -59,7 +59,7 @@ export async function startIngest({
   logger?: Logger
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'gps-ingest-'))
-  // `step` is by how much somebody has set the machine's clock, while time went on as ever.
+  // `step` is by how much somebody has set the machine's clock, while time went on.
   const clock = { time: T0, step: 0, now: () => clock.time + clock.step }
   const steadyClock = { now: () => clock.time }
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
@@ -181,7 +181,7 @@ export async function startIngest({
       return found
     },
 
-    /** Every refused report that has reached its log so far, `count` of them at least. */
+    /** Every rejected report that has reached its log so far, `count` of them at least. */
     async rejected(count: number): Promise<ReportRejected[]> {
       await rejections.flush()
       const found: ReportRejected[] = []

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => ingest.close())
 
-test('an API key anywhere in a request is repeated neither in the answer nor in the log', async () => {
+test('an API key anywhere in a request is repeated neither in the response nor in the log', async () => {
   const { secret: key } = await ingest.createKey({
     scopes: ['positions:write', 'positions:import'],
   })
@@ -37,7 +37,7 @@ test('an API key anywhere in a request is repeated neither in the answer nor in 
       })),
     )
     const requests = [...share(requestsWith(text, ingestDocument()), at, texts.length), ...ours]
-    // Together, because an answer to an app waits for its rejection.
+    // Together, because a response to an app waits for its rejection.
     const answers = requests.map(async ({ method, path, body }) => {
       const response = await fetch(ingest.url + path, {
         method,

@@ -26,7 +26,7 @@ const REFUSALS: readonly (readonly [message: string, sent: Sent])[] = [
   ['send a valid API key in the header Authorization: Bearer <API_KEY>', { key: 'none' }],
   ['send a valid API key in the header Authorization: Bearer <API_KEY>', { key: 'unknown' }],
   [
-    'send a valid API key: as Bearer, as the password of Basic, or where this path has it in its URL',
+    'send a valid API key: as Bearer, as the password of Basic, or in the URL where this path has it',
     { path: '/api/v1/senders/osmand?id=x&lat=1&lon=1', key: 'none' },
   ],
   ['this API key lacks the scope positions:write', { key: 'of readers' }],
@@ -72,7 +72,7 @@ const FAULTS: readonly (readonly [message: string, fields: object])[] = [
   ['deviceId must be a string', { deviceId: 7 }],
   ['deviceId is required: the unique identifier of the device', { deviceId: null }],
   ['deviceId must have 1 to 128 characters', { deviceId: 'x'.repeat(129) }],
-  ['deviceId must not begin or end with white space', { deviceId: ' x' }],
+  ['deviceId must not start or end with white space', { deviceId: ' x' }],
   ['deviceId must not contain control characters', { deviceId: 'x\n' }],
   ['deviceId must not be "." or ".."', { deviceId: '..' }],
   ['deviceId must be well-formed Unicode, without lone surrogates', { deviceId: '\ud800' }],
@@ -120,13 +120,13 @@ const FAULTS: readonly (readonly [message: string, fields: object])[] = [
   ],
 ]
 
-/** The messages in the rejections of apps, which are answered with 200. */
+/** The messages in the rejections of apps, which get 200. */
 const REJECTED: readonly (readonly [message: string, path: string, body: string])[] = [
   ['location must be a JSON object', '/api/v1/senders/traccar', '{"location":7,"device_id":"x"}'],
   ['the body must be {"locations":[…]}', '/api/v1/senders/overland', '{}'],
   ['points must be a list of lists', '/log/multiple/KEY/van', '{"points":7}'],
   [
-    '1 of the points are no lists that begin with latitude and longitude',
+    '1 of the points are not lists that start with latitude and longitude',
     '/log/multiple/KEY/van',
     '{"points":[7]}',
   ],
@@ -143,7 +143,7 @@ beforeAll(async () => {
   keys['of one device'] = (await ingest.createKey({ deviceIds: ['tug'] })).secret
 })
 
-test.each(REFUSALS)('a sender is answered: %s', async (message, sent) => {
+test.each(REFUSALS)('a sender gets the message: %s', async (message, sent) => {
   const { path = SUBMIT, method = 'POST', body = JSON.stringify(PLACE), key = 'usual' } = sent
   const answer = await ingest.request(path, {
     method,
@@ -157,7 +157,7 @@ test.each(REFUSALS)('a sender is answered: %s', async (message, sent) => {
   expect(answer.body).toMatchObject({ success: false, message })
 })
 
-test.each(FAULTS)('a faulty field is answered: %s', async (message, fields) => {
+test.each(FAULTS)('a faulty field gets the message: %s', async (message, fields) => {
   const answer = await ingest.submit({ ...PLACE, ...fields }, { key: keys['usual'] ?? '' })
   expect(answer.body).toMatchObject({ code: 400, message })
 })

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => ingest.close())
 
 test.each(PATHS)(
-  'odd forms of $path are answered in the envelope, never with a 500',
+  'odd forms of $path get the error envelope, never with a 500',
   async ({ path, methods }) => {
     for (const method of [...methods, 'PUT']) {
       const answers = await answersTo(ingest.url, oddTargets(path), { method })

@@ -140,7 +140,7 @@ describe('the schema of a report', () => {
     other: optional(fc.anything()),
   })
 
-  test('the schema of a report accepts and refuses the same reports as the service', () => {
+  test('the schema of a report accepts and rejects the same reports as the service', () => {
     const seen = { taken: 0, refused: 0 }
     const sent = fc.oneof(
       reports,

@@ -77,9 +77,9 @@ function beginBody(bytes: number, length: number, path = '/gps/submit', header =
 }
 
 describe('requests beyond capacity', () => {
-  test('a fully loaded server refuses further requests immediately, and accepts them when pending ones are answered', async () => {
+  test('a fully loaded server rejects further requests immediately, and accepts them when pending ones get their responses', async () => {
     const waiting = await fill()
-    // The log has not answered yet.
+    // The log has not responded yet.
     const refused = await ingest.submit(minimal, { key })
     expectRefused(refused, 503, 'SERVICE_UNAVAILABLE')
     expect(refused.headers.get('retry-after')).toMatch(/^[123]$/)
@@ -90,7 +90,7 @@ describe('requests beyond capacity', () => {
     expect((await ingest.submit(minimal, { key })).status).toBe(200)
   })
 
-  test('a fully loaded server asks the clients it refuses to retry at different times', async () => {
+  test('a fully loaded server asks the clients it rejects to retry at different times', async () => {
     await fill()
     const answers = await Promise.all(Array.from({ length: 40 }, () => ingest.submit(minimal)))
     const times = new Set(answers.map(({ headers }) => headers.get('retry-after')))
@@ -109,7 +109,7 @@ describe('requests beyond capacity', () => {
     })
   })
 
-  test('a fully loaded server stops reading a refused connection until its client was asked to retry', async () => {
+  test('a fully loaded server stops reading a rejected connection until its client may retry', async () => {
     await fill()
     const post = 'POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}'
     const { socket, received } = rawConnection(ingest.url)
@@ -145,7 +145,7 @@ test('requests with slow bodies do not delay others', async () => {
 })
 
 describe('bytes beyond capacity', () => {
-  test('a server at its byte limit refuses further bodies, and accepts them again when there is room', async () => {
+  test('a server at its byte limit rejects further bodies, and accepts them again when there is room', async () => {
     const large = JSON.stringify({ reports: [minimal], note: 'n'.repeat(60_000) })
     const waiting = ingest.batch(large, { key })
     await eventually(() => appending === 1)

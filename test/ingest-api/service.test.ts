@@ -45,7 +45,7 @@ test('the ingest API reports itself, stores the use of a key within 15 s, and wr
   const handles = open
     .slice(open.lastIndexOf('TCPServerWrap'))
     .filter((name) => name.startsWith('TCP'))
-  // Each accepts one connection in a turn of the event loop.
+  // Each accepts one connection in an event-loop turn.
   expect(handles).toHaveLength(32)
   const [instance] = await eventually(async () => {
     const found = await store.instances({ reportedSince: 0 })

@@ -39,7 +39,7 @@ test('a caller without a key gets its response before its body arrives, however 
   socket.destroy()
 })
 
-test('slow requests and wrong lengths are answered in the envelope after their deadline', async () => {
+test('slow requests and wrong lengths get the error envelope after their deadline', async () => {
   const cases: [what: string, text: string, drip: string | undefined, status: number][] = [
     ['nothing at all', '', undefined, 408],
     ['a request line letter by letter', 'POST /', 'a', 408],

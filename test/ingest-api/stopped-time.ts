@@ -5,7 +5,7 @@ const monotonic = performance.now.bind(performance)
 
 /**
  * From now on no wait is too long, even on a slow machine. Returns a function that lets time continue from
- * where it stopped; timers that began in between never fire.
+ * where it stopped; timers that started in between never fire.
  */
 export function stopTime(): () => void {
   fakeTimers('setTimeout', 'clearTimeout')

@@ -5,7 +5,7 @@ import { filesIn, readSource, userMessages, type UserMessage } from './user-mess
 const WORDS = 4
 
 /**
- * The beginnings of messages that appear only in logs, after programming errors or in brief states,
+ * The starts of messages that appear only in logs, after programming errors or in brief states,
  * or whose parts the tests assert separately.
  */
 const INTERNAL = [
@@ -30,8 +30,7 @@ const INTERNAL = [
   'the labels of devices keep being changed by others',
   'the other thread is busy',
   'the schema registry: …',
-  'the text is no mark of this feed',
-  'the store did not answer in time',
+  'the store did not respond in time',
   'there is no tag for the path …',
   'this program only reads compressed batches',
   'two different schemas have the title …',
@@ -46,7 +45,7 @@ const INTERNAL = [
  */
 const NOT_YET_ASSERTED = [
   'Kafka confirms no writes',
-  'Kafka did not return the events that were applied last',
+  'Kafka did not return the entries that were applied last',
   'no partition has enough replicas in sync',
   'the past of the log cannot be read now',
 ]

@@ -47,7 +47,7 @@ export class Ambiguous extends Error {}
 type Device = {
   isDisabled?: boolean
   isSuspended?: boolean
-  /** The device counts as heard then, even if an earlier report is judged later. */
+  /** Its silence restarts then, even if an earlier report is judged later. */
   enabledAt: number
   visits: Visits
   heardAt?: number

@@ -26,7 +26,7 @@ const logger = createLogger({ level: 'silent', name: 'test' })
 /** The point at which a process dies while projecting. */
 export type Crash = 'before projecting' | 'before judging'
 
-/** A projector on a test's store and log; it can always hear reports. */
+/** A projector on a test's store and log; reports can always arrive. */
 export function startJudging(
   store: Store,
   log: readonly ProjectionEntry[],

@@ -2,7 +2,7 @@ import type { EventLog } from '../../event-log/event-log.ts'
 import { away } from './away.ts'
 
 /** States of the connection between the spool and its log, which can be cut. */
-export const LINES = ['up', 'down', 'hung', 'mute', 'answers lost'] as const
+export const LINES = ['up', 'down', 'hung', 'mute', 'responses lost'] as const
 export type Line = (typeof LINES)[number]
 
 /** The connection to a log; initially up. */

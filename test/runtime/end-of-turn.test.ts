@@ -9,7 +9,7 @@ import {
 } from '../../runtime/end-of-turn.ts'
 import { countTurns } from '../count-turns.ts'
 
-test('a turn of more than 10 ms ends, so that other work gets a turn', async () => {
+test('a turn of more than 10 ms ends, so that other work runs', async () => {
   const turnEnds = turnTaker()
   let others = 0
   setImmediate(() => (others += 1))
@@ -43,7 +43,7 @@ test('a party with many tasks delays another by only one of them', async () => {
   expect(done).toEqual(['a', 'b', 'c', 'a', 'a', 'a'])
 })
 
-test('calls due at the end of a turn run before work that waits for its turn', async () => {
+test('calls due at the end of a turn run before work that has yielded', async () => {
   const done: string[] = []
   const work = yieldFairly().then(() => done.push('work'))
   const more = yieldFairly().then(() => done.push('more'))

@@ -17,7 +17,7 @@ test('more than 20 faults are reported as 20 and the number of others', () => {
 })
 
 test('the response to an internal error reveals nothing internal', () => {
-  expect(toApiError(new Error('secret')).message).toBe('something went wrong on our side')
+  expect(toApiError(new Error('secret')).message).toBe('something went wrong in the service')
   const away = new DependencyError('secret', { retriable: true })
   expect(toApiError(away).message).toBe(
     'the service cannot do this right now, please send it again',

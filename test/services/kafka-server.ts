@@ -129,7 +129,7 @@ async function startOf(
   return { command: 'java', args: [...jvm, ...classes, 'kafka.Kafka', properties] }
 }
 
-/** A cluster id is 16 bytes in base64url; it must not begin with a dash. */
+/** A cluster id is 16 bytes in base64url; it must not start with a dash. */
 export function newClusterId(): string {
   return `A${randomBytes(16).toString('base64url').slice(1)}`
 }

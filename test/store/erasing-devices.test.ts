@@ -63,7 +63,7 @@ test('a device is hidden before its next life starts', async () => {
   expect(steps).toEqual(['hide', 'begin'])
 })
 
-test('an erasure stays pending until definitions, audit and refused reports no longer contain the device', async () => {
+test('an erasure stays pending until definitions, audit and rejected reports no longer contain the device', async () => {
   await erasing.announceErasure(erasure)
   await erasing.finishErasures()
   expect(steps).toEqual([])

@@ -29,7 +29,7 @@ export const csv: ExportFormat = {
   schema: {
     title: 'RecordRows',
     type: 'string',
-    description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it, also after a semicolon; attributes are JSON; name and labels are those that the device has now, the labels joined by commas`,
+    description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that starts with =, +, -, @, a tab or a line break has an apostrophe before it, also after a semicolon; attributes are JSON; name and labels are those that the device has now, the labels joined by commas`,
   },
 
   async *write(pages, device) {

@@ -13,7 +13,7 @@ import {
 /**
  * GPX 1.1: one track, with a segment for each part between its gaps. Speed and course use Garmin's
  * track point extension, which is widely supported; no such extension covers the other
- * measurements. These, and values that GPX excludes, are elements of our own namespace, and so are
+ * measurements. These, and values that GPX excludes, are elements of the service's namespace, and so are
  * attributes: their names are all valid there, and `type` distinguishes the text 7 from the number.
  * The device's name and labels are the file's name and keywords; the track is named after the
  * deviceId, by which the import identifies the device.

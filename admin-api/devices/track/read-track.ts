@@ -19,7 +19,7 @@ const SHOWN_AT_ONCE = 250
  * Reads a device's track from `from` to `to`, page by page, into totals and at most `points`
  * points. A silence after which a device counts as offline is a gap, by its expected interval or,
  * without one, by the usual interval of the first page; so is every step whose path is unknown. A
- * single record that jumps away and is back at the next is left out. With `within`, only points in
+ * single record that jumps away and is back at the next is omitted. With `within`, only points in
  * that part are returned. Stops early when `isWanted` returns false.
  *
  * Full records are read only for the returned points: on a long track, most of the time is spent on
@@ -117,7 +117,7 @@ export async function* readTrackPoints(
 }
 
 export type ReadTrack = {
-  /** All records, including those left out. */
+  /** All records, including those omitted. */
   readonly total: number
   readonly thinned: ThinnedTrack<TrackStep>
   readonly totals: TrackTotals

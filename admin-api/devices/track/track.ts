@@ -33,14 +33,12 @@ const TRACK_PARAMETERS = {
   ...rangeParameters('`timestamp`'),
   points: countParameter('points', { min: 100, max: 10_000 })
     .withDefault(2_000)
-    .described('How many records are shown at most'),
+    .described('The maximum number of records returned'),
   within: parsedValue({
     parse: boundsIn,
     expected: 'within must be west,south,east,north in degrees, for example 13.3,52.4,13.5,52.6',
     openapi: { type: 'string' },
-  }).described(
-    'West, south, east, north: `rows` are those of this part of the map alone, and so finer',
-  ),
+  }).described('West, south, east, north: `rows` only cover this part of the map, in more detail'),
 }
 
 /** In the order of `TrackRow`. */
@@ -120,13 +118,13 @@ export function trackRoute({
 }
 
 const DESCRIPTION = `
-Without \`from\` the range is the ${MOST_DAYS} days before \`to\`; it has no more. All its records make the totals; \`rows\` are those that show the way and its timing best. Where
-the device was at the time of a record that is left out, and where a straight way between the rows around
-it would put it at that time, are at most \`toleranceMetres\` apart. Of a single record that leaps out, faster than
-300 m/s, and is back at the next nothing counts but its number: the device was never there.
+Without \`from\` the range is the ${MOST_DAYS} days before \`to\`, the maximum. All records count towards the totals; \`rows\` are
+those that best show the route and its timing. An omitted record is at most \`toleranceMetres\` from where a straight line
+between the rows around it puts the device at that time. A single record that jumps away faster than 300 m/s, and
+back with the next one, only counts in \`total\`: the device was never there.
 
-With \`within\` the totals stay those of the range, and \`rows\` show the part of the track there, each time from the row
-before it to the row after it: a map that is zoomed in shows a year as finely as a day.
+With \`within\` the totals remain those of the range, and \`rows\` show the part of the track in that area, each time from the
+row before it to the row after it: a zoomed-in map shows a year in as much detail as a day.
 `.trim()
 
 /** West above east crosses the 180th meridian. */
@@ -164,7 +162,7 @@ const BOUNDS: JsonSchema = objectOf(
 
 const PROPERTIES: JsonSchema = {
   total: { ...COUNT, description: 'The number of records in the range' },
-  shown: { ...COUNT, description: 'The number of them in `rows`' },
+  shown: { ...COUNT, description: 'The number of records in `rows`' },
   toleranceMetres: NUMBER,
   distanceMetres: {
     ...NUMBER,
@@ -178,13 +176,13 @@ const PROPERTIES: JsonSchema = {
   maxSpeed: {
     type: ['number', 'null'],
     description:
-      'Metres per second: the greatest that was reported; where fewer than half of the records have a speed, also the greatest between records',
+      'Metres per second: the highest reported speed; if fewer than half of the records have one, also the highest between records',
   },
   bounds: BOUNDS,
   gaps: {
     type: 'array',
     description:
-      'Silences after which the device counts as offline, by its expected interval or else by its usual one, and all steps that add no distance; at most a quarter of `points`, the longest. They lie between rows that follow one another',
+      'Silences that make the device offline, by its expected or else its usual interval, and all steps that add no distance; at most a quarter of `points`, the longest ones. Each lies between two adjacent rows',
     items: objectOf(
       {
         from: TIME,

@@ -7,14 +7,14 @@ import { TripFinder, type StopRules, type TripOrStop } from '../../../schemas/ge
 
 const HOUR_MS = 60 * 60_000
 
-/** How far before a range reading begins; further if an item began earlier. */
+/** How far before a range reading starts; further if an item started earlier. */
 const LOOKING_BACK_MS = [2 * HOUR_MS, 12 * HOUR_MS, 72 * HOUR_MS]
 const LONGEST_BACK_MS = 31 * 24 * HOUR_MS
 const LOOKING_ON_MS = 31 * 24 * HOUR_MS
 
 /**
- * A page of the trips and stops of a device that begin in the range, or reach into it, in order of
- * time. Items at its edges are returned whole, so reading begins before the range and ends after
+ * A page of the trips and stops of a device that start in the range, or reach into it, in order of
+ * time. Items at its edges are returned whole, so reading starts before the range and ends after
  * it, by up to 31 days. The first page is read to the end of the range, for the totals, but stores
  * no more items than other pages. Ends early when `isWanted` returns false.
  */
@@ -23,7 +23,7 @@ export async function readTrips(query: TripQuery, deps: Reading): Promise<TripsP
   const earliest = Math.max(after?.startedAt ?? -Infinity, from - LONGEST_BACK_MS)
   const begins = after ?? { from, to: from }
   const starts = LOOKING_BACK_MS.map((ms) => begins.from - ms).filter((at) => at > earliest)
-  // Where reading for the first page began: from there a later page arrives at the same items,
+  // Where reading for the first page started: from there a later page arrives at the same items,
   // certain or not.
   starts.push(earliest)
   for (const [n, startedAt] of starts.entries()) {
@@ -46,7 +46,7 @@ export type TripQuery = StopRules & {
 
 /**
  * The last item of a page, its rank (`nth`) among items with the same times (several trips may last
- * no time), and where reading for the first page began.
+ * no time), and where reading for the first page started.
  */
 export type TripPlace = {
   readonly startedAt: number
@@ -64,7 +64,7 @@ export type TripsPage = {
 }
 
 /**
- * Sums over the part within a range, so that days add up. Trips and stops count where they begin.
+ * Sums over the part within a range, so that days add up. Trips and stops count where they start.
  */
 export class TripTotals {
   trips = 0
@@ -88,7 +88,7 @@ export class TripTotals {
 
 type Reading = { readonly store: Pick<Store, 'pageTrack'>; readonly isWanted: () => boolean }
 
-/** Undefined if items beginning after `certainAt` could differ had reading begun earlier. */
+/** Undefined if items start after `certainAt` could differ had reading started earlier. */
 async function readFrom(
   query: TripQuery & { readonly startedAt: number; readonly certainAt: number },
   { store, isWanted }: Reading,
@@ -154,7 +154,7 @@ function placeOfLast(page: readonly TripOrStop[], { from, to }: TripOrStop, afte
   return { from, to, nth: count + (isSame ? after.nth : 0) }
 }
 
-/** Items follow one another, so one item's end suffices, unless it is also its beginning. */
+/** Items follow one another, so one item's end suffices, unless it is also its start. */
 function isAfter(item: TripOrStop, nth: number, last: TripPlace | undefined): boolean {
   if (last === undefined) return true
   if (item.from === last.from && item.to === last.to) return nth > last.nth

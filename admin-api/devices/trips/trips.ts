@@ -40,7 +40,7 @@ const TRIPS_PARAMETERS = {
     .described('For how long a device must stay somewhere for a stop'),
   stopMetres: countParameter('stopMetres', { min: 20, max: 5_000 })
     .withDefault(100)
-    .described('How far from its middle a stop may reach, if accuracies do not reach further'),
+    .described('The radius of a stop, unless accuracies reach further'),
   limit: limitParameter(MOST_ITEMS).withDefault(MOST_ITEMS),
   cursor: PAGE_PARAMETERS.cursor,
 }
@@ -117,21 +117,21 @@ export function tripsRoute({
 }
 
 const DESCRIPTION = `
-Without \`from\` the range is the 31 days before \`to\`; it may have ${MOST_DAYS} days. At a stop the device is in one place for at least
-\`stopSeconds\`. A trip leads from one stop to the next. It also ends where no record came for more than an
-hour, or where a step is faster than 300 m/s; the time until the next record is then unknown, unless the
-device is in the same place after it: then it has stopped there. A single record that leaps out and is back at the
-next is left out. The first records of a stop may be those of the way there, so a stop settles once: a device that seems to have left, but
-has stayed within \`stopMetres\` for \`stopSeconds\` since the stop was found, is still at the stop, whose \`position\` is then the mean of
-those records over time. Stops that follow one another within \`stopMetres\` are one, and records between them that show no movement
-belong to them. Between two stops further apart than their records may be off there is a trip, however short: only where the path is
-unknown is there nothing between two items. Very many records at one place, 90 000, are a stop even in a shorter time.
+Without \`from\` the range is the 31 days before \`to\`; it may have up to ${MOST_DAYS} days. At a stop the device stays in one place for at least
+\`stopSeconds\`. A trip leads from one stop to the next. It also ends if no record follows within an hour, or
+at a step faster than 300 m/s; the time until the next record is then unknown, unless the device is still in
+the same place: then it has stopped there. A single record that jumps away and back is ignored.
+The first records of a stop may belong to the way there, so a stop settles once: a device that seems to have left, but
+has stayed within \`stopMetres\` for \`stopSeconds\` since the stop was found, is still at the stop, whose \`position\` is then the
+time-weighted mean of those records. Consecutive stops within \`stopMetres\` are merged, with the records between them that show no
+movement. Two stops further apart than their records' error have a trip between them, however short: there is nothing between two
+items only if the path is unknown. 90 000 records in one place are a stop even in a shorter time.
 
-A trip or stop that begins before \`from\` or ends after \`to\` is returned whole, up to 31 days before and after, and has
+A trip or stop that starts before \`from\` or ends after \`to\` is returned whole, up to 31 days before and after, and has
 \`open\`: successive ranges return the same items as one range, and an item that crosses a boundary appears on
 both sides. A trip's distance, moving time and top speed are those of a track from its
-\`from\` to its \`to\`. The \`totals\` count the metres and seconds that lie in the range, and the trips and stops that begin in
-it: those of successive ranges add up.
+\`from\` to its \`to\`. The \`totals\` count the metres and seconds within the range, and the trips and stops that start in
+it, so totals of successive ranges add up.
 `.trim()
 
 type Range = { readonly from: number; readonly to: number }
@@ -232,7 +232,7 @@ const TRIPS: JsonSchema = objectOf(
       {
         title: 'TripTotals',
         description:
-          'On the first page: metres and seconds that lie in the range, so those of days add up; the trips and stops that begin in it',
+          'On the first page: metres and seconds within the range, so days add up; trips and stops that start in it',
       },
     ),
   },

@@ -21,7 +21,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'geofence.created': 'created the geofence',
   'geofence.deleted': 'deleted the geofence',
   'geofences.imported': 'imported geofences',
-  'import.begun': 'began an import with the key',
+  'import.begun': 'started an import with the key',
   'import.ended': 'ended the import with the key',
   'key.changed': 'changed the key',
   'key.created': 'created the key',
@@ -42,8 +42,8 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'subscription.created': 'created the notification',
   'subscription.deleted': 'deleted the notification',
   'subscription.enabled': 'enabled the notification',
-  'subscription.resent': 'sent items again to the notification',
-  'subscription.rewound': 'moved the place of the notification',
+  'subscription.resent': 'resent items to the notification',
+  'subscription.rewound': 'moved the start of the notification',
   'subscription.rotated': 'replaced the secret of the notification',
   'subscription.tested': 'sent a test to the notification',
 }
@@ -139,7 +139,7 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
   }
 }
 
-/** A setting in words; the raw entry includes those left out. */
+/** A setting in words; the raw entry includes those omitted. */
 function settingText(
   setting: string,
   value: unknown,
@@ -171,7 +171,7 @@ function settingText(
       return typeof value === 'string' ? `expires ${timeText(Date.parse(value))}` : 'no expiry'
     case 'rateLimit':
       return value === null
-        ? 'no limit of its own'
+        ? 'no separate limit'
         : `${countText(Number(value), 'position')} per minute`
     case 'graceSeconds':
       return value === 0

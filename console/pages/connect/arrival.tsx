@@ -21,7 +21,7 @@ import {
   type TestAnswer,
 } from './outcome.ts'
 
-/** Whether the device has reported, or why its reports were refused. */
+/** Whether the device has reported, or why its reports were rejected. */
 export function Arrival({
   deviceId,
   name,

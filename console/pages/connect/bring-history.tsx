@@ -46,7 +46,7 @@ export function ImportFiles({ deviceId: suggested }: { deviceId: string }) {
     work({ files, deviceId, signal, onProgress }).then(
       (next) => signal.aborted || setState(next),
       (thrown: unknown) => {
-        // Another run has begun.
+        // Another run has started.
         if (running.current !== working) return
         setState(before)
         if (!signal.aborted) setFailure(toFailure(thrown))
@@ -140,7 +140,7 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
       </ul>
       {leftOut.length > 0 && (
         <details open={points === 0}>
-          <summary>Left out</summary>
+          <summary>Omitted</summary>
           <ul class="stack tight">
             {leftOut.slice(0, LISTED_REASONS).map(({ reason, count, where }) => (
               <li key={reason}>
@@ -166,12 +166,12 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
 
 const UNKNOWN_FORMAT = /^its format is not recognised: name it with --format \((.*)\)$/
 
-/** Why something was left out. Here the operator cannot name a file's format. */
+/** Why something was omitted. Here the operator cannot name a file's format. */
 function leftOutText(reason: string, count: number): string {
   const [, formats] = UNKNOWN_FORMAT.exec(reason) ?? []
   return formats === undefined
     ? `${count > 0 ? `${formatCount(count, 'point')}: ` : ''}${isolate(reason)}`
-    : `A file of another kind. These can be read: ${formats}.`
+    : `This kind of file is not supported. Supported: ${formats}.`
 }
 
 /** The map is loaded only now: it is larger than the whole page. */
@@ -199,7 +199,7 @@ function Result({ of: { accepted, refused }, found }: { of: Imported; found: Fou
           {formatCount(count, 'position')} rejected: <Isolated>{message}</Isolated>
         </p>
       ))}
-      <p class="quiet">Those that were known before are not stored twice.</p>
+      <p class="quiet">Positions already known are not stored twice.</p>
       {first !== undefined && (
         <p>
           <a href={addressOf(`${devicePath(first.deviceId)}?day=${first.to.slice(0, 10)}`)}>

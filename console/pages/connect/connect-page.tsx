@@ -195,7 +195,7 @@ function AddressNotes({ address, loopback }: { address: string | null; loopback:
   if (!address.startsWith('https:')) {
     return (
       <Note>
-        <code>{address}</code> is not encrypted: anyone on the way can read the key and the
+        <code>{address}</code> is not encrypted: anyone in between can read the key and the
         positions. Use HTTPS outside your own network.
       </Note>
     )

@@ -12,7 +12,7 @@ type Read = {
 
 export type Imported = {
   accepted: number
-  /** Refused points, by reason. */
+  /** Rejected points, by reason. */
   readonly refused: Map<string, number>
 }
 

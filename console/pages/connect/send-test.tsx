@@ -98,7 +98,7 @@ function answerOf(status: number, body: Readonly<Record<string, unknown>>): Test
   return {
     at: data?.receivedAt ?? new Date(serverNow()).toISOString(),
     status,
-    message: message ?? `the service answered ${status}`,
+    message: message ?? `the service responded with ${status}`,
     ...(error !== undefined && { error }),
   }
 }

@@ -157,7 +157,7 @@ function NoDevice({ deviceId }: { deviceId: string }) {
   )
 }
 
-/** The device's latest refused reports, with the reasons. */
+/** The device's latest rejected reports, with the reasons. */
 function RecentRejections({ deviceId }: { deviceId: string }) {
   const latest = useLoad(
     (signal) => api.get('/rejections', { query: { deviceId, limit: 5 }, signal }),

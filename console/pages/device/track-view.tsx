@@ -258,7 +258,7 @@ function TrackSummary({
   const top = formatSpeed(maxSpeed ?? undefined)
   const left =
     points.length < total
-      ? `Points left out are within ${formatLength(Math.ceil(toleranceMetres))} of the line`
+      ? `Omitted points are within ${formatLength(Math.ceil(toleranceMetres))} of the line`
       : undefined
   return (
     <p class="track-summary two-lines" title={left}>

@@ -22,7 +22,7 @@ type Passage = {
 type Row = Episode | ShortMoves | Passage
 
 /**
- * Trips, stops with their visits, and gaps, below the day on which each begins; the list is one tab
+ * Trips, stops with their visits, and gaps, below the day on which each starts; the list is one tab
  * stop.
  */
 export function TripList({
@@ -171,7 +171,7 @@ function RowText({ of: row }: { of: Row }) {
 }
 
 /**
- * The rows by the day on which each begins; an item that began before the range is on its own day.
+ * The rows by the day on which each starts; an item that started before the range is on its own day.
  */
 function daysOf(rows: readonly Row[], zone: string) {
   const days: { day: string; rows: Row[] }[] = []

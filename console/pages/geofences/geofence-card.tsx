@@ -132,8 +132,8 @@ export function DeleteGeofence({ of: { id, name }, ...props }: DialogProps & { o
       done="Geofence deleted."
     >
       <p>
-        <Isolated class="strong">{name}</Isolated> is left without events by the devices inside. Its
-        past events stay.
+        <Isolated class="strong">{name}</Isolated> is deleted; devices inside leave it without
+        events. Its past events stay.
       </p>
     </FormDialog>
   )

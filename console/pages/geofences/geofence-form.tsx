@@ -84,7 +84,7 @@ export function GeofenceForm({
         <Field
           name="confirmSeconds"
           label="Confirm after, s"
-          hint="A device must stay inside or outside for so long. 0 to 3600."
+          hint="How long a device must stay inside or outside. 0 to 3600."
           inputMode="numeric"
           defaultValue={String(geofence?.confirmSeconds ?? 0)}
         />
@@ -113,7 +113,7 @@ async function inWords<Saved>(saving: Promise<Saved>): Promise<Saved> {
   }
 }
 
-const WRONG_PLACES = 'Enter each place as latitude, longitude, such as 48.2, 16.4.'
+const WRONG_PLACES = 'Enter each point as latitude, longitude, such as 48.2, 16.4.'
 
 function readShape(sketch: Sketch | undefined, values: Values) {
   if (parseCorners(values['shape'] ?? '') === undefined) throw faultAt('shape', WRONG_PLACES)
@@ -269,7 +269,7 @@ function AreaField({
     return <p>{shape && shapeText(shape)}. Reshape it on the map.</p>
   }
   return (
-    <Field name="shape" label="Corners" hint="Latitude, longitude, one corner a line.">
+    <Field name="shape" label="Corners" hint="Latitude, longitude; one corner per line.">
       {(attributes) => <textarea {...attributes} {...corners} rows={5} spellcheck={false} />}
     </Field>
   )

@@ -65,7 +65,7 @@ export function GeofenceMap({
   }, [isDrawn])
   return (
     <MapHost
-      label="Map of geofences: arrow keys move it, + and − zoom; the fields beside it take places as numbers"
+      label="Map of geofences: arrow keys move it, + and − zoom; the fields beside it take points as numbers"
       inputs={[geofences, selected?.id, sketch, marked]}
       open={(map) => {
         shown.current = map

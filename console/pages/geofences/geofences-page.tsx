@@ -150,7 +150,7 @@ function LeaveDrawing({ leave, onClose }: { leave: () => void; onClose: () => vo
       submit={async () => leave()}
       onClose={onClose}
     >
-      <p>What you have drawn is lost then.</p>
+      <p>Your drawing will be lost.</p>
     </FormDialog>
   )
 }

@@ -7,7 +7,7 @@ export type Drawing = {
   /** The corner selected for removal. */
   readonly marked: number | undefined
   readonly canUndo: boolean
-  /** Begins another sketch. */
+  /** Starts another sketch. */
   readonly begin: (sketch: Sketch | undefined) => void
   /** Shows a sketch that `keep` turns into a step. */
   readonly show: (sketch: Sketch) => void

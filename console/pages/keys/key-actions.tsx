@@ -87,7 +87,7 @@ export function LimitFields({ of }: { of?: Key }) {
       <Field
         name="deviceIds"
         label="Only for these devices"
-        hint="One device id per line; van-* covers all that begin with van-. Leave empty for all devices."
+        hint="One device id per line; van-* covers all that start with van-. Leave empty for all devices."
       >
         {(attributes) => (
           <textarea

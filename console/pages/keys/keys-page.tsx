@@ -135,7 +135,7 @@ function IdentifyKey({ onClose }: { onClose: () => void }) {
         <Field
           name="key"
           label="Secret"
-          hint="Paste it as the sender has it. It is compared, not stored."
+          hint="Paste it exactly as in the sender. It is compared, not stored."
           type="password"
           autoComplete="off"
           autoFocus

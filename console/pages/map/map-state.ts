@@ -76,7 +76,7 @@ export function toggleColumn(column: ColumnId): void {
   const next = value.includes(column) ? value.filter((id) => id !== column) : [...value, column]
   const isUsual =
     next.length === USUAL_COLUMNS.length && USUAL_COLUMNS.every((id) => next.includes(id))
-  // An empty parameter would be left out of the address.
+  // An empty parameter would be omitted from the address.
   setQuery({ columns: isUsual ? undefined : next.join(',') || 'none' })
 }
 

@@ -103,7 +103,7 @@ function What({ of: { number, ids, text, attempt }, id }: { of: Delivery; id: st
   return (
     <>
       {text === undefined ? (
-        <span class="quiet">{countText(ids.length, 'item')}, no longer kept</span>
+        <span class="quiet">{countText(ids.length, 'item')}, no longer stored</span>
       ) : (
         <Isolated>{text}</Isolated>
       )}
@@ -134,9 +134,9 @@ function Content({ id, number }: { id: string; number: number }) {
         return (
           <div class="stack near">
             <p class="note">
-              Rendered again now, with the names and settings of now: nothing of it is stored.
-              Signature, tokens and your own headers are left out.
-              {missing > 0 && ` ${countText(missing, 'item')} of it no longer kept.`}
+              Rendered again with current names and settings: only the ids are stored. Signature,
+              tokens and custom headers are omitted.
+              {missing > 0 && ` ${countText(missing, 'item')} no longer exist.`}
             </p>
             {items.length > 1 && (
               <ul>
@@ -148,7 +148,7 @@ function Content({ id, number }: { id: string; number: number }) {
               </ul>
             )}
             {request === null ? (
-              <p class="quiet">Nothing of it is kept.</p>
+              <p class="quiet">Nothing of it is stored.</p>
             ) : (
               <Request of={request} />
             )}

@@ -50,10 +50,10 @@ function Enable({ of: { id, name, state, waiting }, ...props }: Props) {
       done="It is tried now."
     >
       <p>
-        <Isolated class="strong">{name}</Isolated> goes on where it ended
+        <Isolated class="strong">{name}</Isolated> continues where it stopped
         {waiting === undefined
           ? '.'
-          : ' and sends what waits. To skip that, rewind it to now first.'}
+          : ' and sends the waiting items. To skip them, rewind it to now first.'}
       </p>
     </FormDialog>
   )
@@ -113,16 +113,16 @@ function Rewind({ of: { id, name }, ...props }: Props) {
       done="Notification rewound."
     >
       <p>
-        <Isolated class="strong">{name}</Isolated> sends everything after that place, also what it
-        has sent before.
+        <Isolated class="strong">{name}</Isolated> sends everything after that point, including what
+        it has sent before.
       </p>
       <SelectField
         name="place"
-        label="Go on from"
+        label="Continue from"
         options={[
           ['time', 'A time'],
-          ['start', 'The beginning'],
-          ['now', 'Now: skip what waits'],
+          ['start', 'The start'],
+          ['now', 'Now: skip waiting items'],
         ]}
         value={place}
         onChange={setPlace}
@@ -149,8 +149,8 @@ function Delete({ of: { id, name }, ...props }: Props) {
       done="Notification deleted."
     >
       <p>
-        <Isolated class="strong">{name}</Isolated> sends nothing more, and the list of what it sent
-        goes with it.
+        <Isolated class="strong">{name}</Isolated> sends nothing more, and its list of deliveries is
+        deleted.
       </p>
     </FormDialog>
   )

@@ -92,7 +92,7 @@ export function NotificationForm({
     const names: DefinitionNames = new Map([...rules, ...geofences])
     const usual = whatText({ source, ...withoutNull(fields) }, names).slice(0, LONGEST_NAME)
     const body = { name: values['name']?.trim() || usual, ...fields }
-    if (kind === '' && before === undefined) throw faultAt('target.kind', 'Choose whom to tell.')
+    if (kind === '' && before === undefined) throw faultAt('target.kind', 'Choose a receiver.')
     try {
       if (save === undefined) {
         setMade(await api.post('/subscriptions', { body: { source, ...body } as never }))
@@ -139,7 +139,7 @@ export function NotificationForm({
         <CheckGroup
           name="ruleIds"
           label="Rules"
-          {...(rules.length === 0 && { hint: 'There is no rule yet: make one first.' })}
+          {...(rules.length === 0 && { hint: 'There is no rule yet: create one first.' })}
           class="tiles tight"
           options={rules}
           chosen={subject.ruleIds}
@@ -215,7 +215,7 @@ export function NotificationForm({
       <Field
         name="zone"
         label="Time zone"
-        hint="Of the hours, and of the times in chats and mails."
+        hint="For the hours, and for times in chats and mails."
         autoComplete="off"
         defaultValue={before?.zone ?? before?.hours?.zone ?? readerZone()}
       />
@@ -225,7 +225,7 @@ export function NotificationForm({
           <Field
             name="everySeconds"
             label="Seconds between two deliveries"
-            hint="At least. Empty: as soon as something happens."
+            hint="The minimum. Empty: as soon as something happens."
             inputMode="numeric"
             autoComplete="off"
             defaultValue={before?.everySeconds ? String(before.everySeconds) : ''}
@@ -243,7 +243,7 @@ export function NotificationForm({
               <Field
                 name="target.headers"
                 label="Headers"
-                hint="One a line: Authorization: Bearer …"
+                hint="One per line: Authorization: Bearer …"
               >
                 {(attributes) => <textarea {...attributes} rows={2} spellcheck={false} />}
               </Field>
@@ -269,14 +269,14 @@ function Clock({ value, ...field }: { name: string; label: string; value: string
   )
 }
 
-/** Which items are left out as too old; `isNews`: for people, who get current events. */
+/** Which items are omitted as too old; `isNews`: for people, who get current events. */
 function MaxAge({ of: seconds, isNews }: { of: number | undefined; isNews: boolean }) {
   const { text, unit } = splitAge(seconds)
-  const usual = isNews ? 'an hour' : 'nothing is left out'
+  const usual = isNews ? 'an hour' : 'nothing is omitted'
   return (
     <Field
       name="maxAgeSeconds"
-      label="Leave out what is older than"
+      label="Skip items older than"
       hint={`Counted from when it was noticed: a late alarm is still sent. Empty: ${usual}.`}
     >
       {(attributes) => (

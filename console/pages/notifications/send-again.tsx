@@ -27,10 +27,10 @@ export function SendAgain({
         await api.post('/subscriptions/{id}/resend', { path: { id }, body: { ids: part } })
         sent += part.length
       }
-      toast('It is sent again, before the rest.')
+      toast('It will be resent before the rest.')
     } catch (thrown) {
       const why = sentence(toFailure(thrown).message)
-      const some = `Only ${sent} of ${ids.length} items are sent again. `
+      const some = `Only ${sent} of ${ids.length} items will be resent. `
       toast(sent === 0 ? why : some + why, { isFault: true })
     }
     onSent()
@@ -38,7 +38,7 @@ export function SendAgain({
   if (ids.length > MOST_RESENT_WAITING) {
     return (
       <span class="note">
-        More than {MOST_RESENT_WAITING} items cannot be sent again alone. Rewind to this time
+        More than {MOST_RESENT_WAITING} items cannot be resent individually. Rewind to this time
         instead.
       </span>
     )

@@ -21,7 +21,7 @@ const FIELDS: Readonly<Record<ReceiverKind, readonly TargetField[]>> = {
     {
       name: 'url',
       label: 'URL',
-      hint: 'Where your program takes POST requests: of n8n or Home Assistant, the URL of its webhook.',
+      hint: 'Where your program accepts POST requests; for n8n or Home Assistant, the URL of its webhook.',
     },
   ],
   ntfy: [
@@ -40,12 +40,12 @@ const FIELDS: Readonly<Record<ReceiverKind, readonly TargetField[]>> = {
     {
       name: 'token',
       label: 'Token of the bot',
-      hint: 'Write /newbot to @BotFather: it answers with the token.',
+      hint: 'Send /newbot to @BotFather; it replies with the token.',
     },
     {
       name: 'chatId',
       label: 'Chat id',
-      hint: 'Write to your bot once. @userinfobot tells you your id; of a channel, enter @ and its name.',
+      hint: 'Write to your bot once. @userinfobot sends you your id; for a channel, enter @ and its name.',
     },
     {
       name: 'threadId',
@@ -57,14 +57,14 @@ const FIELDS: Readonly<Record<ReceiverKind, readonly TargetField[]>> = {
     {
       name: 'url',
       label: 'URL',
-      hint: 'Of an incoming webhook: Slack, Mattermost and Rocket.Chat have them under their apps or integrations. Discord: under the channel’s integrations; add /slack to the URL.',
+      hint: 'The URL of an incoming webhook: in Slack, Mattermost and Rocket.Chat under apps or integrations; in Discord under the channel’s integrations (add /slack to the URL).',
     },
   ],
   email: [
     {
       name: 'to',
       label: 'Addresses',
-      hint: 'Of operators of this account, one a line.',
+      hint: 'Addresses of operators of this account, one per line.',
       isList: true,
     },
   ],
@@ -111,7 +111,7 @@ export function TryReceiver({ id, onSent }: { id: string; onSent?: () => void })
   )
 }
 
-/** A receiver's response in words, and the beginning of its text. */
+/** A receiver's response in words, and the start of its text. */
 export function ReceiverAnswer({ of: outcome }: { of: TestOutcome }) {
   const { status = 0, answer } = outcome
   return (

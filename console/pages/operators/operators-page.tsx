@@ -245,7 +245,7 @@ type OperatorWithPassword = components['schemas']['OperatorWithPassword']
 
 /** The rights of each role, shown next to the choice of a role. */
 const ROLES_EXPLAINED =
-  'Viewers see devices and change nothing. Dispatchers also name, label and share them, move in their histories, and make geofences, rules and notifications. Admins can do everything.'
+  'Viewers see devices and change nothing. Dispatchers also name, label and share them, move in their histories, and create geofences, rules and notifications. Admins can do everything.'
 
 /** Whether nobody else in the whole list is an admin. */
 function isLastAdmin(of: ApiOperator, operators: readonly ApiOperator[]): boolean {

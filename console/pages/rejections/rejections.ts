@@ -2,7 +2,7 @@ import { sentence } from '../../core/failure.ts'
 import { SCOPE_WORDS, SCOPE_NAMES } from '../keys/key-words.ts'
 import type { components } from '../../api/schema.ts'
 
-/** The names of the errors, for people. */
+/** Readable names of the errors. */
 export const ERROR_NAMES: Readonly<Record<Rejection['error'], string>> = {
   INVALID_PARAMS: 'Invalid',
   FORBIDDEN: 'Not allowed',

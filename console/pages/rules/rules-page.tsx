@@ -72,7 +72,7 @@ export function RulesPage() {
       empty={
         <Empty title="No rules yet" icon={TriangleAlert}>
           <p>
-            A rule says what is worth an event: a speed, a temperature, a silence, a stay that is
+            A rule defines what causes an event: a speed, a temperature, a silence, a stay that is
             too long.
           </p>
         </Empty>
@@ -152,7 +152,7 @@ function SwitchRule({ of: { id, name, enabled }, ...props }: DialogProps & { of:
       <p>
         <Isolated class="strong">{name}</Isolated>{' '}
         {enabled
-          ? 'makes no more events. Where it is raised, it ends without one.'
+          ? 'causes no more events. Where it is raised, it ends without one.'
           : 'is judged again from the next report on.'}
       </p>
     </FormDialog>
@@ -170,7 +170,7 @@ function DeleteRule({ of: { id, name }, ...props }: DialogProps & { of: ApiRule 
       done="Rule deleted."
     >
       <p>
-        <Isolated class="strong">{name}</Isolated> makes no more events. Its past events stay.
+        <Isolated class="strong">{name}</Isolated> causes no more events. Its past events stay.
       </p>
     </FormDialog>
   )

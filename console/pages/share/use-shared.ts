@@ -95,7 +95,7 @@ export function useShared(token: string): SharedState {
         // A device may have left the share.
         newestPositions.clear()
         setState((before) => ({ ...before, isLive: false }))
-        // Either the share has ended, or only its stream was refused.
+        // Either the share has ended, or only its stream was rejected.
         read(READ_AGAIN_MS)
       },
       onUnauthorized: () => Promise.resolve(false),

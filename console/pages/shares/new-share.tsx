@@ -144,7 +144,7 @@ export function NewShare(props: DialogProps) {
         <SelectField
           name="trailMinutes"
           label="Trail"
-          hint="Where they came from, beginning with the link: nothing from before is shown."
+          hint="Where they came from, starting with the link: nothing from before is shown."
           options={TRAILS}
           value={trailMinutes}
           onChange={setTrailMinutes}
@@ -177,7 +177,7 @@ export function NewShare(props: DialogProps) {
   )
 }
 
-/** A link that begins like this opens nothing on a phone. */
+/** A link that starts like this opens nothing on a phone. */
 function LocalAddress({ origin }: { origin: string }) {
   return (
     <div class="notice warn row">
@@ -246,7 +246,7 @@ function useAskedDevices() {
         )
       }
     }
-    // A device that does not exist is refused when the link is created.
+    // A device that does not exist is rejected when the link is created.
     readNames().catch(() => undefined)
     return () => closing.abort()
   }, [])

@@ -35,7 +35,7 @@ export function figuresOf(system: System, now: number): readonly SystemFigure[] 
     {
       title: 'Dead letters',
       value: deadLetters === null ? 'Unknown' : numberText(deadLetters),
-      note: 'Events in the log that could not be read.',
+      note: 'Entries of the log that could not be read.',
     },
     ...(spool === null
       ? []
@@ -58,7 +58,7 @@ function dataFigures(
   const retention = {
     title: 'Retention',
     value: retentionDays === null ? 'Forever' : countText(retentionDays, 'day'),
-    note: 'How long positions are kept after they arrive.',
+    note: 'How long positions are stored after they arrive.',
   }
   if (storage === undefined) return [retention]
   return [
@@ -72,7 +72,7 @@ function dataFigures(
       ? {
           title: 'Last backup',
           value: ago(Date.parse(lastBackupAt), now),
-          note: 'When the newest complete npm run backup began.',
+          note: 'When the newest complete npm run backup started.',
         }
       : {
           title: 'Last backup',

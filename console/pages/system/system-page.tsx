@@ -54,7 +54,7 @@ export function SystemPage() {
               rows={data.instances}
               keyOf={({ service, host, startedAt }) => `${service} ${host} ${startedAt}`}
             />
-            <p class="quiet">Processes that have not reported for 30 seconds are left out.</p>
+            <p class="quiet">Processes that have not reported for 30 seconds are omitted.</p>
           </>
         )}
       </Loaded>

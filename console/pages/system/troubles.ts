@@ -104,7 +104,7 @@ function failingNotification({
   state,
 }: Pick<ApiSubscription, 'id' | 'name' | 'state'>): Trouble {
   return {
-    wrong: `The notification \u2068${name}\u2069 is ${state}: what it should tell does not arrive.`,
+    wrong: `The notification \u2068${name}\u2069 is ${state}: its messages do not arrive.`,
     todo: 'See why, and what waits.',
     path: `/notifications/${id}`,
   }

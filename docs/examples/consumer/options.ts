@@ -21,9 +21,9 @@ positions.
   npm run --silent example:consumer -- --brokers localhost:9092
   npm run --silent example:consumer -- --brokers kafka:9092 --registry http://schema-registry:8080/apis/ccompat/v7
 
-  --brokers HOST:PORT[,HOST:PORT …]   brokers to begin with
+  --brokers HOST:PORT[,HOST:PORT …]   brokers to start with
   --topic NAME      (default gps.position-reported; gps.device-events has what happened to devices)
-  --group NAME      consumer group (default example-consumer). A new group begins with the first
+  --group NAME      consumer group (default example-consumer). A new group starts with the first
                     position in the log; a known one continues where it stopped
   --registry URL    schema registry, needed for values in Avro
 

@@ -67,7 +67,7 @@ const DEVICE_ERASED = 'DeviceErased.v1'
 /** In the topic gps.device-events: `device.offline.v1`. */
 const FACT = /^(device|geofence|rule|alarm)\.[a-z]+\.v1$/
 
-/** Confluent wire format: a zero byte, which never begins JSON, then the schema id in four bytes. */
+/** Confluent wire format: a zero byte, which never starts JSON, then the schema id in four bytes. */
 const WIRE_HEADER_BYTES = 5
 const NOT_FOUND = 404
 
@@ -147,13 +147,13 @@ function fromJson(value: Buffer): Fields {
   }
 }
 
-/** Decoded with the writer's schema, so it may have fields added later; these are left out. */
+/** Decoded with the writer's schema, so it may have fields added later; these are omitted. */
 function fromAvro(value: unknown): Fields {
   return { ...object(value) }
 }
 
 function object(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null) throw new Error('it is no object')
+  if (typeof value !== 'object' || value === null) throw new Error('it is not an object')
   return value as Fields
 }
 

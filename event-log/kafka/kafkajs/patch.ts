@@ -28,7 +28,7 @@ type RequestQueue = {
 
 /**
  * Makes kafkajs check its waiting requests only while there are any. Otherwise each of its
- * connections wakes the process a thousand times a second for ever, even when idle.
+ * connections wakes the process a thousand times a second forever, even when idle.
  */
 function restWhenIdle(load: NodeJS.Require): void {
   const { prototype } = load('kafkajs/src/network/requestQueue') as {

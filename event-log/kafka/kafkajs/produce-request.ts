@@ -99,7 +99,7 @@ export function produceRequest({
   return bytes
 }
 
-/** Bytes before the first record, and how many of them the length and the checksum leave out. */
+/** Bytes before the first record, and how many of them the length and the checksum omit. */
 const HEAD_BYTES = 61
 const BEFORE_LENGTH_ENDS = 12
 const BEFORE_CHECKED = 21

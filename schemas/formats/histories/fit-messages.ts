@@ -82,7 +82,7 @@ export function fitReader(kinds: ReadonlySet<number>) {
     const size = view.getUint8(at)
     if (!has(12)) return false
     if (size < 12 || SIGN.some((byte, n) => bytes[at + 8 + n] !== byte)) {
-      return fail('bytes that are no FIT follow')
+      return fail('bytes that are not FIT follow')
     }
     if (!has(size)) return false
     const length = view.getUint32(at + 4, true)
@@ -174,9 +174,9 @@ export function fitReader(kinds: ReadonlySet<number>) {
       while (readPart());
       return messages.splice(0)
     },
-    /** What is wrong with the file, at its end. */
+    /** The fault of the file, known at its end. */
     faultAtEnd(): string | undefined {
-      if (left === Infinity) return 'its recording was not ended'
+      if (left === Infinity) return 'its recording is incomplete'
       if (damage !== undefined) return damage
       return left === undefined && !has(1) ? doubt : 'the rest is missing'
     },

@@ -73,7 +73,7 @@ function itemOf(
   const [latitude, longitude] = [fields.get(LATITUDE), fields.get(LONGITUDE)]
   if (isCourse) return { kind: 'other', place, what: 'points of courses' }
   if (latitude === undefined || longitude === undefined) {
-    return { kind: 'other', place, what: 'records without a place' }
+    return { kind: 'other', place, what: 'records without a position' }
   }
   const named: Record<string, number> = {}
   for (const [number, [name, divisor, offset = 0]] of FIELDS) {

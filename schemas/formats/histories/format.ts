@@ -27,7 +27,7 @@ export type Format = {
   readonly places: 'line' | 'element'
   /** Whether its device ids are numbers that only another file explains. */
   readonly numbersDevices?: boolean
-  /** Whether a text that begins like this has the format. */
+  /** Whether a text that starts like this has the format. */
   recognises(head: string): boolean
   /**
    * A text that occurs once for each position, or for each located item, so that the rest of a
@@ -74,7 +74,7 @@ export async function* linesOf(text: Text): AsyncGenerator<Line[]> {
   }
 }
 
-/** Reads a text until its beginning is sufficient, or completely. */
+/** Reads a text until its start is sufficient, or completely. */
 export async function textWithHead(
   text: Text,
   isEnough: (head: string) => boolean,

@@ -45,7 +45,7 @@ function isFeature(line: string): boolean {
   return objectIn(jsonIn(withoutSeparator(line)))?.['type'] === 'Feature'
 }
 
-/** RFC 8142 begins each line with a record separator. */
+/** RFC 8142 starts each line with a record separator. */
 function withoutSeparator(line: string): string {
   return line.startsWith('\x1e') ? line.slice(1) : line
 }

@@ -99,7 +99,7 @@ function featureReader(path: string[]) {
       return taken
     },
     /**
-     * What is complete of a damaged text: of an unfinished track, the positions whose time is
+     * The complete items of a damaged text; for an unfinished track, the positions whose time is
      * known.
      */
     cut(): readonly Feature[] {
@@ -122,7 +122,7 @@ function itemsOf(
   const items = Array.from({ length: Math.max(times.length, places.length) }, (_, at): FileItem => {
     const place = before + at + 1
     const [longitude, latitude, sent] = (places[at] ?? '').split(/[\s,]+/).filter(Boolean)
-    if (longitude === undefined) return { kind: 'other', place, what: 'times without a place' }
+    if (longitude === undefined) return { kind: 'other', place, what: 'times without a position' }
     const fields = Object.fromEntries([...data].map(([name, values]) => [name, values[at]]))
     const altitude = !isAbsolute && Number(sent) === 0 ? undefined : sent
     const timed = times[at] !== undefined && { timestamp: times[at] }
@@ -131,7 +131,7 @@ function itemsOf(
       { areTexts: true },
     )
     return kind === 'Placemark' && point.sentTime === undefined
-      ? { kind: 'other', place, what: 'places without a time' }
+      ? { kind: 'other', place, what: 'points without a time' }
       : { kind: 'point', place, point }
   })
   for (let line = 0; line < lines; line += 1) {

@@ -39,7 +39,7 @@ export type ReadOptions = {
 /**
  * Reads a text in the given or recognised format.
  * @throws {UnreadableError} if its format is unknown, or it is not readable to its end. Then the
- * error says how much was left out, as far as that can be counted.
+ * error says how much was omitted, as far as that can be counted.
  */
 export async function readPoints(
   text: Text,
@@ -85,7 +85,7 @@ function unknownFormat(head: string): string {
 }
 
 /**
- * Reads the items of a text. If it is damaged, the error says how much is left out, if that can be
+ * Reads the items of a text. If it is damaged, the error says how much was skipped, if that can be
  * counted.
  */
 async function* itemsAndLeftOut(
@@ -143,7 +143,7 @@ async function* itemsAndLeftOut(
     }
     const leftOut = sought.count() - itemsRead
     if (leftOut <= 0) throw error
-    const message = `${error.message}; left out from there on: about ${leftOut} ${each.what}`
+    const message = `${error.message}; omitted from there on: about ${leftOut} ${each.what}`
     throw new UnreadableError(message, { cause: error })
   } finally {
     await source.return?.(undefined)

@@ -53,7 +53,7 @@ function itemOf(
   const [latitude, longitude] = [texts.get('LatitudeDegrees'), texts.get('LongitudeDegrees')]
   if (isPlanned) return { kind: 'other', place, what: 'points of courses' }
   if (latitude === undefined && longitude === undefined) {
-    return { kind: 'other', place, what: 'track points without a place' }
+    return { kind: 'other', place, what: 'track points without a position' }
   }
   const sentTime = texts.get('Time')
   const named: Record<string, string> = {}

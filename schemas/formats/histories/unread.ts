@@ -34,13 +34,13 @@ const BYTES: readonly (readonly [begin: string, among: RegExp, advice: string])[
   ['\xff\xd8\xff', /^/, NO_DATA],
 ]
 
-/** The same for texts, by their beginning. */
+/** The same for texts, by their start. */
 const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^[$!](?:G[ABILNPQ]|BD|QZ|PG)[A-Z]{2,4},/m, convert('NMEA 0183', 'nmea')],
   [/^A[A-Z]{3}[^\n]*\n(?:.*\n)*?H[FOP]DTE/, convert('the IGC log of a flight', 'igc')],
   [
     /^\{\s*"timelineObjects"/,
-    'it is a month of semantic history, which has guesses in place of positions: import Records.json',
+    'it is a month of semantic history, which has guesses instead of positions: import Records.json',
   ],
   [
     /^\{\s*"timelineEdits"/,
@@ -57,7 +57,7 @@ export function describeUnreadBytes(begin: string): string | undefined {
   return BYTES.find(([sign, among]) => begin.startsWith(sign) && among.test(begin))?.[2]
 }
 
-/** The kind of an unsupported file, by the beginning of its text, and the remedy. */
+/** The kind of an unsupported file, by the start of its text, and the remedy. */
 export function describeUnreadText(begin: string): string | undefined {
   return TEXTS.find(([kind]) => kind.test(begin))?.[1]
 }

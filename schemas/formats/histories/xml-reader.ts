@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 import { UnreadableError } from './format.ts'
 
 type Handlers = {
-  /** An element begins; its name is the last of the path. */
+  /** An element starts; its name is the last of the path. */
   readonly open: (name: string, attributes: Readonly<Record<string, string>>, line: number) => void
   /** An element ends with this text; the path ends with the element around it. */
   readonly close: (name: string, text: string) => void

@@ -48,7 +48,7 @@ export type AppItem =
 /** Further points of a request are refused: validating them all would delay other requests. */
 const MOST_POINTS = 10_000
 
-/** The points of a request to validate, and an item that refuses the rest. */
+/** The points of a request to validate, and an item that rejects the rest. */
 export function limitPoints(points: readonly unknown[]): {
   readonly points: readonly unknown[]
   readonly beyond: readonly AppItem[]

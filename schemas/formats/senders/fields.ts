@@ -35,7 +35,7 @@ export function decodePercent(encoded: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // A percent sign that does not begin a byte is taken literally.
+    // A percent sign that does not start a byte is taken literally.
     const lenient = text.replace(/%(?![0-9A-Fa-f]{2})/g, '%25')
     try {
       return decodeURIComponent(lenient)

@@ -14,7 +14,7 @@ export function readChirpstack(body: Buffer): readonly AppItem[] {
   const { fields: sent } = parsed
   const device = objectIn(sent['deviceInfo'])
   if (device === undefined) {
-    const message = 'this is no event of ChirpStack 4: deviceInfo is missing'
+    const message = 'this is not an event of ChirpStack 4: deviceInfo is missing'
     return [{ kind: 'malformed', message, sent }]
   }
   const deviceId = textIn(device['devEui'])
@@ -49,7 +49,7 @@ export function readTheThingsStack(body: Buffer): readonly AppItem[] {
   const { fields: sent } = parsed
   const ids = objectIn(sent['end_device_ids'])
   if (ids === undefined) {
-    const message = 'this is no message of The Things Stack: end_device_ids is missing'
+    const message = 'this is not a message of The Things Stack: end_device_ids is missing'
     return [{ kind: 'malformed', message, sent }]
   }
   const deviceId = textIn(ids['dev_eui']) ?? textIn(ids['device_id'])

@@ -27,7 +27,7 @@ export function readOsmand(
   return ['malformed' in form ? form.malformed : readFields(form.fields, request, named)]
 }
 
-/** Some custom URLs set no Content-Type, but a form never begins with a brace. */
+/** Some custom URLs set no Content-Type, but a form never starts with a brace. */
 export function isJson({ mediaType, body }: Pick<AppRequest, 'mediaType' | 'body'>): boolean {
   if (body.length === 0) return false
   return body[0] === OPENING_BRACE || /^application\/(?:.+\+)?json$/.test(mediaType)

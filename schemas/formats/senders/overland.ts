@@ -49,7 +49,7 @@ export function readOverland(
     }
   }
   if (malformedFeatures > 0) {
-    items.push(malformed(`${malformedFeatures} of the locations are no GeoJSON points`, undefined))
+    items.push(malformed(`${malformedFeatures} of the locations are not GeoJSON points`, undefined))
   }
   items.push(...beyond)
   if (items.length === 0 && seenDevices.size === 0) seenDevices.set(device, NOTHING)

@@ -114,7 +114,7 @@ function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonl
     )
   }
   if (malformedPoints > 0) {
-    const message = `${malformedPoints} of the points are no lists that begin with latitude and longitude`
+    const message = `${malformedPoints} of the points are not lists that start with latitude and longitude`
     items.push({ kind: 'malformed', deviceId, message, sent: undefined })
   }
   return items.concat(bounded.beyond)
@@ -203,7 +203,7 @@ function timeOf(clock: string, day: string): number {
 
 const LINE_END = '\r\n'
 const HEADERS_END = '\r\n\r\n'
-/** The headers of a part are a line or two; anything longer is the beginning of its content. */
+/** The headers of a part are a line or two; anything longer is the start of its content. */
 const HEADERS_BYTES = 1024
 /** A logger sends a dozen. */
 const MOST_PARTS = 100

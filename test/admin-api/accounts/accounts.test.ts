@@ -60,7 +60,7 @@ test.each([
   [['admin.email'], { admin: { email: 'nobody', password: NEXT } }],
   [['admin.platform'], { admin: { email: 'x@example.org', password: NEXT, platform: true } }],
   [['name'], { name: 'x\u0000' }],
-])('a new account is refused for faults in %j: %j', async (fields, fault) => {
+])('a new account is rejected for faults in %j: %j', async (fields, fault) => {
   const good = { name: 'x', admin: { email: 'x@example.org', password: NEXT } }
   const answer = await create({ ...good, ...fault })
   expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
@@ -71,7 +71,7 @@ test.each([
   expect(answer.text).not.toContain(NEXT)
 })
 
-test('a suspended account refuses its keys and operators until it is reinstated; other accounts are unaffected', async () => {
+test('a suspended account rejects its keys and operators until it is reinstated; other accounts are unaffected', async () => {
   const admin = newAdmin()
   const { id } = (await create({ name: 'x', admin })).body.data as { id: string }
   const key = await harness.createKey({ accountId: id })

@@ -73,7 +73,7 @@ test('a new operator may have an e-mail like the first operator’s, admin@local
   expect((await create(body)).status).toBe(201)
 })
 
-test('an e-mail address in use, in any case and account, is refused for a new operator without naming its account', async () => {
+test('an e-mail address in use, in any case and account, is rejected for a new operator without naming its account', async () => {
   await harness.createOperator({ accountId: 'acc-2', email: 'Far.Away@example.org' })
   const answers = []
   for (const email of ['far.away@EXAMPLE.org', 'ANA@example.org']) {
@@ -97,7 +97,7 @@ test.each([
   ['password', { password: 'x'.repeat(1025) }],
   ['password', { password: '\ud800'.repeat(12) }],
   ['password', { password: '🚢'.repeat(11) }],
-])('a new operator is refused for an invalid %s: %j', async (field, fault) => {
+])('a new operator is rejected for an invalid %s: %j', async (field, fault) => {
   const good = { email: 'new@example.org', password: NEXT, role: 'viewer' }
   const answer = await create(
     field === 'email' ? { ...good, email: undefined, ...fault } : { ...good, ...fault },

@@ -23,8 +23,8 @@ const V2 = Buffer.concat([Buffer.from('PM\u0002\u0000', 'latin1'), Buffer.alloc(
 test.each<[string, Buffer | string | undefined, string]>([
   ['missing', undefined, 'there is no such file'],
   ['empty', '', 'it is empty'],
-  ['a web page', '<html>not found</html>', 'it is no PMTiles file'],
-  ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), 'it is no PMTiles file'],
+  ['a web page', '<html>not found</html>', 'it is not a PMTiles file'],
+  ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), 'it is not a PMTiles file'],
   ['MBTiles', 'SQLite format 3\0…', 'it is an MBTiles file: pmtiles convert makes one of it'],
   ['of version 2', V2, 'it has version 2 of PMTiles: pmtiles convert makes 3 of it'],
   ['of version 4', withVersion(4), 'it has version 4 of PMTiles: pmtiles convert makes 3 of it'],
@@ -48,7 +48,7 @@ test.each<[string, Buffer | string | undefined, string]>([
   },
 )
 
-test('a folder is no map, nor is a file below a file', async () => {
+test('a folder is not a map, nor is a file below a file', async () => {
   const directory = await ownDirectory()
   mkdirSync(join(directory, 'maps'))
   writeFileSync(join(directory, 'file'), 'x')
@@ -57,5 +57,5 @@ test('a folder is no map, nor is a file below a file', async () => {
   await warnOfMaps(loadConfig({ MAP_PMTILES: places.join(' ') }).maps, {
     warn: (fields) => reasons.push((fields as { reason: string }).reason),
   })
-  expect(reasons).toEqual(['it is no file', 'it cannot be read (ENOTDIR)'])
+  expect(reasons).toEqual(['it is not a file', 'it cannot be read (ENOTDIR)'])
 })

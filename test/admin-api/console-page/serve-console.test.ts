@@ -204,7 +204,7 @@ describe('the page', () => {
 })
 
 describe('files of the page', () => {
-  test('the page’s files are cached for ever, because changed content gets another name', async () => {
+  test('the page’s files are cached forever, because changed content gets another name', async () => {
     const answer = await get('/assets/main-x1.js', { 'Accept-Encoding': 'identity' })
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
@@ -248,7 +248,7 @@ describe('maps', () => {
     expect(again.status).toBe(206)
   })
 
-  test('a map refuses a range beyond its end', async () => {
+  test('a map rejects a range beyond its end', async () => {
     const answer = await get('/map/world.pmtiles', { Range: 'bytes=10-' })
     expect(answer.status).toBe(416)
     expect(answer.headers.get('content-range')).toBe('bytes */10')
@@ -268,7 +268,7 @@ describe('maps', () => {
     await eventually(() => timesOpen('large.pmtiles') === 0)
   })
 
-  test('after a map is replaced, readers that began before get the old file, later ones the new file', async () => {
+  test('after a map is replaced, readers that started before get the old file, later ones the new file', async () => {
     const before = await request(`${server.url}/map/large.pmtiles`)
     rmSync(join(folder, 'large.pmtiles'))
     writeFileSync(join(folder, 'large.pmtiles'), 'another one')

@@ -27,7 +27,7 @@ beforeAll(async () => {
   })
 })
 
-/** Keys bound to `tug-1` and to ids that begin with `ferry-`, in different ways. */
+/** Keys bound to `tug-1` and to ids that start with `ferry-`, in different ways. */
 const KEYS: [what: string, changes: Partial<ApiKey>][] = [
   ['a key for some devices', { scopes: SCOPES, deviceIds: [OWN, 'ferry-*'] }],
   ['one of before that is for everything too', { deviceIds: [OWN, 'ferry-*'], scopes: ['admin'] }],
@@ -47,7 +47,7 @@ describe.each(KEYS)('for %s', (_what, changes) => {
   )
 
   test.each([...paths, '/positions/:recordId'])(
-    'GET %s shows the devices of the key, and answers 404 for all others',
+    'GET %s shows the devices of the key, and responds with 404 for all others',
     async (pattern) => {
       const path = (deviceId: string) =>
         pattern.replace(':id', deviceId).replace(':recordId', RECORDS[deviceId] ?? 'none')

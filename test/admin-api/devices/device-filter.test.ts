@@ -186,7 +186,7 @@ test.each([
   expect(pages).toEqual([])
 })
 
-test('the list of devices refuses a cursor of another filter, sort or account', async () => {
+test('the list of devices rejects a cursor of another filter, sort or account', async () => {
   const query = 'q=-&limit=1&status=online&bbox=-180,-90,180,90&sort=deviceId'
   const { nextCursor } = await find(query)
   const cursor = `&cursor=${nextCursor ?? ''}`

@@ -125,7 +125,7 @@ async function expectNothingSaid(...deviceIds: readonly string[]): Promise<void>
 }
 
 test.each(Object.entries(CHANGES))(
-  '%s that began before an erasure does not outlive it',
+  '%s that started before an erasure does not outlive it',
   async (_, { method, change }) => {
     await report('van')
     before = { method, happens: () => eraseWhole('van') }

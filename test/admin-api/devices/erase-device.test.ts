@@ -63,7 +63,7 @@ async function erasures(): Promise<DeviceErased[]> {
   return found
 }
 
-test('erasing a device appends the erasure to the log under its account and answers with its time', async () => {
+test('erasing a device appends the erasure to the log under its account and responds with its time', async () => {
   await harness.project({ deviceId: 'fleet/1' })
   const at = new Date(harness.clock.time).toISOString()
   const answer = await erase('fleet/1')
@@ -119,7 +119,7 @@ test('erasing a device removes its name from entries about a revoked link, and k
   ])
 })
 
-test('erasing a device removes its refused reports', async () => {
+test('erasing a device removes its rejected reports', async () => {
   await harness.project({ deviceId: 'refused' })
   const receivedAt = harness.clock.time
   const of = (deviceId: string) =>

@@ -42,7 +42,7 @@ test('an account reads two tracks or trips concurrently; other accounts do not w
   expect(statuses).toEqual([200, 200, 200, 200, 200])
 })
 
-test('all 35 calls of an account, each with its own key, are answered one after the other', async () => {
+test('all 35 calls of an account, each with its own key, get their responses one after the other', async () => {
   const { held, ask, release } = await startHeldUp()
   const answers = Array.from({ length: 35 }, () => ask('acc-1', 'trips'))
   await eventually(() => held.length === 2)

@@ -78,7 +78,7 @@ test.each([
   ['half a character', ['\ud800']],
   ['an API key', [newApiKey()]],
   ['a number', [7]],
-  ['a text in place of a list', 'red'],
+  ['a text instead of a list', 'red'],
 ])('labels of a device refuse %s with one error that names the field', async (_, labels) => {
   const [tug] = await fleet()
   const answer = await change(tug, { labels })
@@ -107,7 +107,7 @@ test('the list of devices combines several labels with the other filters', async
 })
 
 test.each(['label=', 'label=a&label=a', `label=${'x'.repeat(65)}`])(
-  'the list of devices refuses %s with one error that names label',
+  'the list of devices rejects %s with one error that names label',
   async (query) => {
     const answer = await harness.api('GET', `/devices?${query}`, { headers })
     expect(answer.status).toBe(400)

@@ -94,7 +94,7 @@ test('a cursor of an earlier version is a 400 that says to start again', async (
   const answer = await page(`?order=asc&cursor=${cursor}`)
   expect(answer).toMatchObject({
     status: 400,
-    body: { message: expect.stringContaining('begin again without one') },
+    body: { message: expect.stringContaining('start again without one') },
   })
 })
 
@@ -104,7 +104,7 @@ test('a record that does not exist, or not yet, is a 404', async () => {
   }
 })
 
-test('a history begins with the newest record, or on request with the oldest', async () => {
+test('a history starts with the newest record, or on request with the oldest', async () => {
   const oldestFirst = inOrder(events)
   expect((await page('')).ids).toEqual([...oldestFirst].reverse())
   expect((await page('?order=desc')).ids).toEqual([...oldestFirst].reverse())
@@ -174,7 +174,7 @@ test.each([
   expect(fault?.message).toContain(field)
 })
 
-test('a history refuses a cursor of another account, device, order or range', async () => {
+test('a history rejects a cursor of another account, device, order or range', async () => {
   const cursor = (await page('?limit=2')).body.data?.nextCursor ?? ''
   expect((await page(`?limit=3&cursor=${cursor}`)).status).toBe(200)
   const refused = [

@@ -222,7 +222,7 @@ test('a call that waits counts as a stream, not as a call', async () => {
     const { status } = await read(`positions?after=${mark}&waitSeconds=1`)
     return status === 429
   })
-  // Other calls of the same key are answered.
+  // Other calls of the same key get their responses.
   expect((await read(`positions?after=${mark}`)).status).toBe(200)
   await report()
   expect((await waiting).items).toHaveLength(1)
@@ -242,6 +242,6 @@ test('a key that is revoked while its call waits gets nothing', async () => {
   await harness.eventLog.append([positionReported({ accountId })])
   expect(await waiting).toMatchObject({
     status: 401,
-    body: { message: 'the access has ended meanwhile' },
+    body: { message: 'the access has ended' },
   })
 })

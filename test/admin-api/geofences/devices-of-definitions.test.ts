@@ -84,10 +84,10 @@ test('a key bound to devices sees no other devices in a geofence', async () => {
   }
 })
 
-test('facts about both a geofence and a rule are refused', async () => {
+test('facts about both a geofence and a rule are rejected', async () => {
   const answer = await ask('GET', '/facts?geofenceId=a&ruleId=b')
   expect(answer.body.message).toBe(
-    'geofenceId and ruleId exclude each other: no fact is about both',
+    'geofenceId and ruleId exclude each other: no event is about both',
   )
   expect((await ask('GET', `/facts?geofenceId=${depot}`)).body.data?.items).toEqual([])
 })

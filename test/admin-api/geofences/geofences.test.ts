@@ -64,7 +64,7 @@ test('a geofence is created, read, listed, changed and deleted, and each change 
   expect(gone.body.message).toBe('there is no geofence with this id')
 })
 
-test('longitudes beyond ±180 are wrapped; beyond ±360 they are refused', async () => {
+test('longitudes beyond ±180 are wrapped; beyond ±360 they are rejected', async () => {
   const across = { type: 'Polygon', coordinates: [ring('178 1, 182.5 1, 182.5 2, 178 1')] }
   const stored = await made({ shape: across })
   expect(stored).toMatchObject({
@@ -237,14 +237,14 @@ test.each<[object, string, RegExp]>([
   [{ deviceIds: [] }, 'deviceIds', /must be a list of 1 to 1000 different deviceIds/],
   [{ labels: [] }, 'labels', /must be a list of 1 to 100 different labels/],
   [{ externalId: ' x' }, 'externalId', /must be a text of 1 to 128/],
-])('%j is refused with its field and vertex', async (fields, field, message) => {
+])('%j is rejected with its field and vertex', async (fields, field, message) => {
   const answer = await create(fields)
   expect(answer.status).toBe(400)
   expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
   expect(answer.body.details?.[0]?.message).toMatch(message)
 })
 
-test('a property that is an API key is refused, and not repeated', async () => {
+test('a property that is an API key is rejected, and not repeated', async () => {
   const { secret } = await harness.createKey()
   const answer = await create({ properties: { note: secret } })
   expect(answer.status).toBe(400)

@@ -126,7 +126,7 @@ describe('files of other programs', () => {
     expect(Object.keys(stored.body.data?.['shape'] as object)).toEqual(['type', 'coordinates'])
   })
 
-  test('properties that a geofence cannot have are left out and named: nested, long or more than ten', async () => {
+  test('properties that a geofence cannot have are omitted and named: nested, long or more than ten', async () => {
     const tags = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`tag:${n}`, 'x']))
     const odd = { tags: { a: 1 }, long: 'x'.repeat(257), list: [1], ['n'.repeat(65)]: 'x' }
     const answer = await importAll([
@@ -156,7 +156,7 @@ test.each([
   [{ type: 'circle', latitude: 1, longitude: 2, radius: 30, unit: 'm' }, 'shape.unit', 'circle'],
   [{ ...SQUARE, bbox: [0, 0, 1, 1] }, 'shape.bbox', 'Polygon'],
   [{ type: 'MultiPolygon', coordinates: [[RING]], crs: 1 }, 'shape.crs', 'MultiPolygon'],
-])('an unknown field inside a shape is refused by name %#', async (shape, field, type) => {
+])('an unknown field inside a shape is rejected by name %#', async (shape, field, type) => {
   const known = await harness.api('POST', '/geofences', {
     headers,
     body: { name: 'A', shape: SQUARE },
@@ -217,7 +217,7 @@ test('another account can import an export unchanged', async () => {
 })
 
 test.each([[[]], [7], [Array.from({ length: 1_001 }, () => feature({}))]])(
-  'a collection without features, or with too many, is refused as a whole %#',
+  'a collection without features, or with too many, is rejected as a whole %#',
   async (features) => {
     const answer = await importAll(features)
     expect(answer.status).toBe(400)
@@ -232,7 +232,7 @@ test('one call can import 1000 geofences', async () => {
   expect(answer.body.data).toMatchObject({ created: 1_000, refused: 0 })
 })
 
-test('another collection type is refused', async () => {
+test('another collection type is rejected', async () => {
   const answer = await importAll([feature({ name: 'x' })], { type: 'GeometryCollection' })
   expect(answer.body.message).toBe('type must be FeatureCollection')
 })

@@ -79,7 +79,7 @@ test.each(['identity', 'gzip'])(
   'a long list (%s) is read only as fast as its client takes it, and no further once the client is gone',
   async (encoding) => {
     const response = (await begin(encoding)).pause()
-    // Other callers are answered meanwhile.
+    // Other callers get their responses meanwhile.
     for (let time = 0; time < 5; time += 1) await harness.api('GET', '/labels', { headers })
     const before = reads
     expect(before).toBeLessThan(POINTS / 250)
@@ -89,7 +89,7 @@ test.each(['identity', 'gzip'])(
   },
 )
 
-test('a read failure cuts a long list off, and at its beginning is a 500', async () => {
+test('a read failure cuts a long list off, and at its start is a 500', async () => {
   for (const encoding of ['identity', 'gzip']) {
     failsAt = reads + 5
     const response = await begin(encoding)

@@ -57,7 +57,7 @@ test.each([
       const answer = await harness.api('GET', '/system', { headers: own[0] ?? {} })
       return answer.status === 429 && answer
     })
-    const message = 'one caller may have 40 calls under way and waiting: try again in 1 s'
+    const message = 'one caller may have 40 calls running and waiting: try again in 1 s'
     expect(refused.body).toMatchObject({ error: 'RATE_LIMITED', message })
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(held).toHaveLength(6)
@@ -154,7 +154,7 @@ test('a file counts as a call until the client has read it or disconnected', asy
     answered = true
   })
   const other = await harness.createKey()
-  // Later calls of others are answered meanwhile. Few, because a file that is not taken for 20 s ends.
+  // Later calls of others get their responses meanwhile. Few, because a file that is not taken for 20 s ends.
   for (let time = 0; time < 3; time += 1) {
     await harness.api('GET', '/system', { headers: bearer(other.secret) })
   }

@@ -17,7 +17,7 @@ test('a cursor with any values leads back to its row', () => {
   )
 })
 
-test('a cursor that is damaged in any one character is refused', () => {
+test('a cursor that is damaged in any one character is rejected', () => {
   const cursor = writeCursor(list, [1_767_225_600_000, '01KDVN9C000000000000000001'])
   fc.assert(
     fc.property(fc.nat(cursor.length - 1), fc.constantFrom(...'abcXYZ019-_.=+/ é'), (at, other) => {
@@ -29,7 +29,7 @@ test('a cursor that is damaged in any one character is refused', () => {
   )
 })
 
-test('a truncated cursor, or one with trailing text, is refused', () => {
+test('a truncated cursor, or one with trailing text, is rejected', () => {
   const cursor = writeCursor(list, ['a'])
   for (let length = 0; length < cursor.length; length += 1) {
     expect(() => readCursor(cursor.slice(0, length), list, ['text'])).toThrow(ApiError)
@@ -39,7 +39,7 @@ test('a truncated cursor, or one with trailing text, is refused', () => {
   }
 })
 
-test('any other text is refused as a cursor', () => {
+test('any other text is rejected as a cursor', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(() => readCursor(text, list, ['text'])).toThrow(ApiError)
@@ -53,7 +53,7 @@ test.each([
   { ...list, filter: { ...list.filter, order: 'desc' } },
   { ...list, filter: { ...list.filter, from: 0 } },
   { name: list.name, accountId: list.accountId },
-])('a cursor of one list is refused by another: %j', (other) => {
+])('a cursor of one list is rejected by another: %j', (other) => {
   expect(() => readCursor(writeCursor(list, ['a']), other, ['text'])).toThrow(ApiError)
 })
 

@@ -5,7 +5,7 @@ import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { HIDDEN } from '../../schemas/hidden-keys.ts'
 import { T0 } from '../../samples.ts'
 
-test.each(HIDDEN)('a name with an API key %s is refused', (_how, hide) => {
+test.each(HIDDEN)('a name with an API key %s is rejected', (_how, hide) => {
   const rule = nameRule('name', { max: 300 })
   const where = { field: 'name', now: T0 }
   expect(rule.check(hide(newApiKey()), where)).toMatchObject({

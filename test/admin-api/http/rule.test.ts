@@ -132,7 +132,7 @@ describe.each(calls)('%s', (call, expected: Expected) => {
   }
 
   if (schema !== undefined) {
-    test('refuses each field of its body with any other type or beyond its bounds, by name', async () => {
+    test('rejects each field of its body with any other type or beyond its bounds, by name', async () => {
       for (const { path, schema: inner, isRequired } of fieldsOf(schema)) {
         const nothing = isRequired ? [undefined, null] : method === 'PATCH' ? [null] : []
         const refused = nothing.filter((value) => value === undefined || !allows(inner, value))
@@ -143,7 +143,7 @@ describe.each(calls)('%s', (call, expected: Expected) => {
       }
     })
 
-    test('refuses fields that its body does not have, by name, and an empty change', async () => {
+    test('rejects fields that its body does not have, by name, and an empty change', async () => {
       // Other programs add members of their own to GeoJSON files.
       const areIgnored = call === 'POST /geofences/import'
       expect(schema.additionalProperties).toBe(areIgnored ? undefined : false)
@@ -157,7 +157,7 @@ describe.each(calls)('%s', (call, expected: Expected) => {
     })
   }
 
-  test('refuses each parameter that is unknown, repeated, of another type or beyond its bounds, by name', async () => {
+  test('rejects each parameter that is unknown, repeated, of another type or beyond its bounds, by name', async () => {
     const body = goodBody()
     const queries = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query')
     for (const { name, schema: inner } of queries) {

@@ -38,7 +38,7 @@ const send = (id: string, headers: Record<string, string>, reports: unknown) =>
 
 const keyOf = (keyId: string) => harness.store.findKey({ accountId: 'acc-1', keyId })
 
-test('positions that the console sends are imported, and the answer of the ingest API is passed on', async () => {
+test('positions that the console sends are imported, and the response of the ingest API is passed on', async () => {
   const ingest = await startBoth()
   const headers = await harness.createSession()
   const begun = await harness.api('POST', '/imports', { headers })
@@ -66,7 +66,7 @@ function at(minute: number) {
   return { deviceId: 'phone', timestamp: T0 - minute * 60_000 }
 }
 
-test('ending an import revokes its key, and later requests are refused', async () => {
+test('ending an import revokes its key, and later requests are rejected', async () => {
   await startBoth()
   const headers = await harness.createSession()
   const id = await begin(headers)
@@ -74,7 +74,7 @@ test('ending an import revokes its key, and later requests are refused', async (
   expect((await keyOf(id))?.revokedAt).toBe(harness.clock.now())
   expect(await send(id, headers, [report(1)])).toMatchObject({
     status: 404,
-    body: { message: 'this import has ended: begin another' },
+    body: { message: 'this import has ended: start another' },
   })
   const audit = JSON.stringify(await harness.store.pageAudit({ accountId: 'acc-1', limit: 9 }))
   for (const action of ['import.begun', 'import.ended']) expect(audit).toContain(action)
@@ -108,7 +108,7 @@ test.each([
   })
 })
 
-test('an ingest API that does not answer is a 503, and the import can be continued', async () => {
+test('an ingest API that does not respond is a 503, and the import can be continued', async () => {
   harness = await startAdmin({
     ingest: { forSenders: () => undefined, internal: 'http://127.0.0.1:1' },
   })
@@ -125,7 +125,7 @@ test('an ingest API that does not know the key of an import yet is a 503', async
   const headers = await harness.createSession()
   expect(await send(await begin(headers), headers, [report(1)])).toMatchObject({
     status: 503,
-    body: { message: 'the ingest API has refused the import, please try again' },
+    body: { message: 'the ingest API rejected the import, please try again' },
   })
 })
 
@@ -145,7 +145,7 @@ test('an account has at most 20 imports in progress; starting another ends one u
   expect((await send(ids[0]!, headers, [report(1)])).status).toBe(404)
   expect((await harness.api('POST', '/imports', { headers })).body).toMatchObject({
     code: 409,
-    message: 'an account has at most 20 imports under way: wait until one ends, or stop one',
+    message: 'an account has at most 20 imports in progress: wait until one ends, or stop one',
   })
   await harness.api('DELETE', `/imports/${ids[1]}`, { headers })
   expect((await harness.api('POST', '/imports', { headers })).status).toBe(201)

@@ -50,7 +50,7 @@ test.each([
   ['expiresAt', { expiresAt: '2025-12-31T00:00:00Z' }],
   ['expiresAt', { expiresAt: new Date(T0 + 3_600_000).toISOString() }],
   ['deviceIds', { deviceIds: ['a\u0000'] }],
-])('changing a key is refused for an invalid %s: %j', async (field, body) => {
+])('changing a key is rejected for an invalid %s: %j', async (field, body) => {
   const { id } = await harness.createKey()
   const before = await harness.store.findKey({ accountId: 'acc-1', keyId: id })
   const answer = await change(id, body)

@@ -68,7 +68,7 @@ test.each([
   ['expiresAt', { name: 'x', expiresAt: '2025-12-31T00:00:00Z' }],
   ['deviceIds', { name: 'x', deviceIds: ['\ud800'] }],
   ['rateLimit', { name: 'x', rateLimit: 0 }],
-])('creating a key is refused for an invalid %s: %j', async (field, body) => {
+])('creating a key is rejected for an invalid %s: %j', async (field, body) => {
   const answer = await create(body)
   expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
   expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])

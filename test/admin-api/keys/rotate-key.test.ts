@@ -68,7 +68,7 @@ test.each([
 })
 
 test.each([-1, 30 * 24 * 3600 + 1])(
-  'rotating a key is refused for a grace time of %j',
+  'rotating a key is rejected for a grace time of %j',
   async (graceSeconds) => {
     const { id, secret } = await harness.createKey()
     const answer = await rotate(id, { graceSeconds })
@@ -77,7 +77,7 @@ test.each([-1, 30 * 24 * 3600 + 1])(
   },
 )
 
-test('rotating a key needs no body and no Content-Type, but refuses a malformed body', async () => {
+test('rotating a key needs no body and no Content-Type, but rejects a malformed body', async () => {
   const { id } = await harness.createKey()
   expect((await rotate(id, '{')).status).toBe(400)
   expect((await rotate(id, { grace: 5 })).body.details?.[0]?.field).toBe('grace')

@@ -80,7 +80,7 @@ test('changes of one account cost others nothing, and the account itself rereads
   }
 })
 
-test('constantly changing geofences of a large account are read after pauses, in turns', async () => {
+test('constantly changing geofences of a large account are read after pauses, in slices', async () => {
   await make('acc-1', 1_500)
   const counter = countTurns()
   await placeOf('acc-1')

@@ -163,7 +163,7 @@ test.each([
   ['?at=0,180.5', 'at must be a latitude and a longitude'],
   ['?at=NaN,0', 'at must be a latitude and a longitude'],
   [`?${'at=1,1&'.repeat(201)}`, '1 to 200 times'],
-])('faulty places are refused by name: %.20s', async (query, message) => {
+])('faulty places are rejected by name: %.20s', async (query, message) => {
   const { status, body } = await harness.api('GET', `/places${query}`, { headers })
   expect(status).toBe(400)
   expect(body.message).toContain(message)

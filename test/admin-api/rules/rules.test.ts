@@ -128,7 +128,7 @@ test.each<[object, string, string]>([
     'when',
     'when and geofenceIds must name geofences that exist; there is none with the id "nowhere"',
   ],
-])('%j is refused with its field', async (fields, field, message) => {
+])('%j is rejected with its field', async (fields, field, message) => {
   const answer = await create(fields)
   expect(answer.status).toBe(400)
   expect(answer.body.details).toEqual([{ field, message }])
@@ -154,7 +154,7 @@ test.each<[keyof typeof UNITS, object, string]>([
   ['heading', { above: 360 }, 'above'],
   ['heading', { below: 400 }, 'below'],
 ])(
-  'a threshold that %s cannot reach is refused with its field and unit: %j',
+  'a threshold that %s cannot reach is rejected with its field and unit: %j',
   async (field, threshold, member) => {
     const answer = await create({ when: { field, ...threshold } })
     expect(answer.status).toBe(400)
@@ -190,7 +190,7 @@ test('a threshold out of range that was stored earlier is read, marked, and chec
   expect(mended.body.data).not.toHaveProperty('outOfRange')
 })
 
-test('a change to a silence that is too short, or to an unknown geofence, is refused and changes nothing', async () => {
+test('a change to a silence that is too short, or to an unknown geofence, is rejected and changes nothing', async () => {
   const answer = await create({ when: { silent: true }, forSeconds: 60 })
   const path = `/rules/${String(answer.body.data?.['id'])}`
   expect((await ask('PATCH', path, { forSeconds: 5 })).status).toBe(400)

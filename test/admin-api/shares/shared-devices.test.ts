@@ -29,7 +29,7 @@ test('a share without the current position shows no position from before it was 
   expect(list.body.data?.items?.[0]).toMatchObject({ showsNow: false })
 })
 
-test('a share begins with one last known position, and no earlier trail', async () => {
+test('a share starts with one last known position, and no earlier trail', async () => {
   await startWithDevices()
   await harness.project({ deviceId: 'tug', ...received(-MINUTE / 2), latitude: 3 })
   const body = { deviceIds: ['tug'], trailMinutes: 1_440 }
@@ -115,7 +115,7 @@ test('a share has a trail of its minutes, and nothing from before its creation',
   for (const timestamp of times) {
     await harness.project({ deviceId: 'tug', timestamp, receivedAt: harness.clock.now() })
   }
-  // Viewers get the same answer for a moment.
+  // Viewers get the same response for a moment.
   const again = await newToken(body, 0)
   expect((await shared(again)).body.data?.items).toMatchObject([{ trail: [{}] }])
   expect(await items()).toEqual([])
@@ -125,7 +125,7 @@ test('a share has a trail of its minutes, and nothing from before its creation',
   expect(await items()).toMatchObject([{ trail }])
 })
 
-test('a trail leaves out a single position that a receiver without a fix reports', async () => {
+test('a trail omits a single position that a receiver without a fix reports', async () => {
   await startWithDevices()
   const token = await newToken({ deviceIds: ['tug'], trailMinutes: 60, showsNow: false }, 0)
   const begun = harness.clock.now()

@@ -11,7 +11,7 @@ import {
   startWithDevices,
 } from './shares-harness.ts'
 
-test('a share shows name, place and time of its devices, and no ids', async () => {
+test('a share shows name, position and time of its devices, and no ids', async () => {
   await startWithDevices()
   const body = { name: 'The ferry' }
   await harness.api('PATCH', '/devices/ferry', { headers, body })
@@ -100,7 +100,7 @@ test('an erased device leaves its shares permanently, even if it reports again',
   expect(items?.[0]).toMatchObject({ deviceIds: ['ferry'] })
 })
 
-test('an address that keeps sending unknown tokens is refused, except with a valid one', async () => {
+test('an address that keeps sending unknown tokens is rejected, except with a valid one', async () => {
   await startWithDevices({ authLimit: { points: 3, seconds: 60 } })
   const [known, fresh] = [await newToken(), await newToken()]
   expect((await shared(known)).status).toBe(200)

@@ -38,7 +38,7 @@ export const shared = (token: string, from = '192.0.2.1') => {
   return harness.api('GET', '/shared', { headers: { ...bearer(token), ...place } })
 }
 
-/** Viewers of a share get the same answer for a moment: a test that reads twice makes two. */
+/** Viewers of a share get the same response for a moment: a test that reads twice makes two. */
 export const itemsOf = async (token: string) => (await shared(token)).body.data?.items
 
 /** The token of a share created before its devices reported, or `agoMs` ago. */

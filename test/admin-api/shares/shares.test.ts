@@ -81,7 +81,7 @@ test.each([
   ['trailMinutes', { trailMinutes: 1_441 }],
   ['showsNow', { showsNow: 'yes' }],
   ['showsStreets', { showsStreets: 1 }],
-])('creating a share is refused for an invalid %s: %j', async (field, fields) => {
+])('creating a share is rejected for an invalid %s: %j', async (field, fields) => {
   const answer = await create({ ...usual(), ...fields })
   expect(answer.status).toBe(400)
   expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])

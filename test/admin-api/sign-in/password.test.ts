@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { hashPassword, NOBODYS_HASH, verifyPassword } from '../../../admin-api/sign-in/password.ts'
 
-test('only the right password is accepted', async () => {
+test('only the correct password is accepted', async () => {
   const hash = await hashPassword('correct horse')
   expect(await verifyPassword('correct horse', hash)).toBe(true)
   for (const other of ['correct horse ', 'Correct horse', '', 'correct hors']) {
@@ -33,7 +33,7 @@ test('no password is right for an unknown operator, and the check costs as much'
   expect(NOBODYS_HASH).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
 })
 
-test('a text that is no hash is an error, not a wrong password', async () => {
+test('a text that is not a hash is an error, not a wrong password', async () => {
   for (const stored of ['', 'plain', '$scrypt$ln=99999,r=8,p=1$c2FsdA$c2FsdA']) {
     await expect(verifyPassword('plain', stored)).rejects.toThrow('unknown form')
   }

@@ -16,7 +16,7 @@ function signIn(body: object = {}) {
   return harness.api('POST', '/session', { body: { email: EMAIL, password: PASSWORD, ...body } })
 }
 
-test('signing in is refused with 429 after 10 failures of one address and e-mail', async () => {
+test('signing in is rejected with 429 after 10 failures of one address and e-mail', async () => {
   for (let turn = 0; turn < 10; turn += 1) {
     expect((await signIn({ password: `wrong ${turn}` })).status).toBe(401)
   }

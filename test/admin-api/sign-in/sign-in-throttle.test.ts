@@ -79,7 +79,7 @@ describe('addresses that have failed too often', () => {
     return throttle
   }
 
-  test('an address that has failed too often only signs in with the right password, and learns nothing else', async () => {
+  test('an address that has failed too often only signs in with the correct password, and learns nothing else', async () => {
     const throttle = await failed(false)
     for (const isKnown of [false, true]) {
       await expect(throttle.attempt(at('a@example.org', isKnown), wrong)).rejects.toMatchObject(
@@ -146,7 +146,7 @@ describe('addresses that have failed too often', () => {
     await Promise.all(refused)
   })
 
-  test('an address that has failed too often is refused after the same time, whether the operator exists or not', async () => {
+  test('an address that has failed too often is rejected after the same time, whether the operator exists or not', async () => {
     const throttle = await failed(false)
     for (const isKnown of [false, true]) {
       const began = performance.now()

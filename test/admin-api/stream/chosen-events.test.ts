@@ -66,7 +66,7 @@ describe('facts on the stream', () => {
     expect(source.of('fact').map(({ data }) => data['id'])).toEqual(recent.map(({ id }) => id))
   })
 
-  test('facts are only of the requested device, and of the key’s devices', async () => {
+  test('readers only get facts of the requested device and of the key’s devices', async () => {
     const { listen, createKey } = await start()
     const { secret } = await createKey({ scopes: ['positions:read'], deviceIds: ['van-*'] })
     const bound = await listen({ ...FACTS, headers: bearer(secret) })
@@ -142,7 +142,7 @@ async function decide({
 const REJECTIONS = { query: '?events=rejection' }
 
 describe('rejections on the stream', () => {
-  test('rejections on the stream are as in the list, without an id, once each, and only for readers that asked for them', async () => {
+  test('the stream sends each rejection once, as in the list, without an id, and only to readers that requested them', async () => {
     const { createKey, listen, api, store } = await start()
     const { secret } = await createKey()
     const source = await listen({ headers: bearer(secret), ...REJECTIONS })

@@ -107,7 +107,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
   }
 })
 
-/** Events of 24 devices in turn. */
+/** Log entries of 24 devices, one after another. */
 function some(count: number): PositionReported[] {
   return Array.from({ length: count }, (_, index) =>
     positionReported({ deviceId: `tracker-${index % 24}` }),

@@ -10,7 +10,7 @@ const EVENTS = 3_000
 /** Twice 16 chunks of 16 KiB; a single reader that is not held up renders all of its events in one turn. */
 const MOST_A_TURN = 2 * 16 * 60
 
-test('readers that have fallen behind write little in one turn of the event loop, so that others get turns', async () => {
+test('readers that have fallen behind write little in one event-loop turn, so that others run', async () => {
   const { listen, open, eventLog, metrics } = await startStreaming({
     stream: { readersPerCaller: READERS + 1 },
   })

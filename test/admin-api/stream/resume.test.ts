@@ -96,7 +96,7 @@ describe('resuming readers', () => {
       hasId: false,
       data: {
         reason:
-          'events after the Last-Event-ID are no longer in the log, or it is another log: what there is follows',
+          'log entries after the Last-Event-ID are gone, or the log is another one: the available ones follow',
       },
     })
     expect(again.recordIds()).toEqual(ids(kept))

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { limitChunksPerTurn } from '../../../admin-api/stream/seats.ts'
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 
-test('a few readers work in one turn of the event loop, in order', async () => {
+test('a few readers work in one event-loop turn, in order', async () => {
   const nextTurn = limitChunksPerTurn(3)
   const worked: number[] = []
   const readers = Array.from({ length: 8 }, async (_, reader) => {

@@ -38,7 +38,9 @@ test('a reader that is too slow is cut off, and loses nothing when it resumes', 
   slow.resume()
   await eventually(() => slow.hasEnded())
   expect(slow.events.at(-1)).toMatchObject({ event: 'lagging' })
-  expect(slow.events.at(-1)?.data['reason']).toMatch(/connect again with the last id/)
+  expect(slow.events.at(-1)?.data['reason']).toMatch(
+    /this connection is too slow: reconnect with the last id/,
+  )
   const taken = slow.of('position').length
   expect(taken).toBeGreaterThan(0)
   expect(taken).toBeLessThan(MANY)

@@ -6,7 +6,7 @@ import { startStreaming } from './stream-harness.ts'
 
 let asked = 0
 let looks = 0
-/** How often the store was queried for devices within one turn of the event loop. */
+/** How often the store was queried for devices within one event-loop turn. */
 let inOneTurn = 0
 
 async function startWithMany() {
@@ -58,7 +58,7 @@ test('none of 1200 devices with their own intervals is read again before its sta
   expect(statuses(source).slice(ids.length).sort()).toEqual(ids.map((id) => `${id} idle`).sort())
 })
 
-test('a few hundred of 1200 devices are read at a time, and other work has its turn in between', async () => {
+test('a few hundred of 1200 devices are read at a time, and other work runs in between', async () => {
   await startWithMany()
   await nextLooks()
   expect(asked).toBeGreaterThan(1_200)

@@ -39,7 +39,7 @@ export async function startStreaming(
   closeAfterwards(close)
   let erased = 0
 
-  /** A reader with a key of acc-1, or the one in `headers`; the answer may have any status. */
+  /** A reader with a key of acc-1, or the one in `headers`; the response may have any status. */
   async function open({ headers = bearer(secret), lastEventId, query = '' }: Opening = {}) {
     const source = await openEventSource(`${harness.url}/api/v1/stream${query}`, {
       ...headers,

@@ -264,7 +264,7 @@ describe('refused requests', () => {
     await eventually(async () => (await open({ headers: bearer(secret) })).status === 200)
   })
 
-  test('HEAD answers with the headers and does not count as a reader', async () => {
+  test('HEAD responds with the headers and does not count as a reader', async () => {
     const { api, createKey, metric } = await start({ stream: { readers: 1 } })
     const { secret } = await createKey()
     for (let time = 0; time < 3; time += 1) {

@@ -59,7 +59,7 @@ test('an event that cannot be read is a gap in the stream, counted and logged', 
   await eventually(() => source.events.length === 3)
   expect(kinds(source)).toEqual(['position', 'gap', 'position'])
   expect(source.events[1]?.data).toEqual({
-    reason: 'there are events that cannot be read: others follow',
+    reason: 'some log entries cannot be read: others follow',
   })
   expect(await metric('gps_stream_unreadable_total')).toBe(1)
   const lines = logged.filter((line) => line.includes('it is Avro'))

@@ -104,7 +104,7 @@ describe('imports', () => {
       { attributes: { short: 'x' } },
       { attributes: { short: 'x' } },
     ])
-    expect(text).toContain('attributes left out, too long or too many: 2')
+    expect(text).toContain('attributes omitted, too long or too many: 2')
     expect(exit).toBe(0)
   })
 
@@ -192,7 +192,7 @@ describe('imports', () => {
     expect(text.replaceAll(`${directory}/`, ''))
       .toBe(`accepted: 2 (the service has them now, whether new or known before)
   van: 2, from 2024-01-01T00:00:00.000Z to 2024-01-01T00:00:00.000Z
-repeats among them: 1 (same device, time and place)
+repeats among them: 1 (same device, time and position)
 skipped, unreadable entries: 1
   a.ndjson, line 4: the line must be a JSON object
 skipped, FORBIDDEN: 1
@@ -202,11 +202,11 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
 `)
   })
 
-  test('an import ends when the service refuses the key, and gives the reason', async () => {
+  test('an import ends when the service rejects the key, and gives the reason', async () => {
     const { received, failure } = await run([file('a.ndjson', lines(5_000))], () =>
       refused(401, 'UNAUTHORIZED'),
     )
-    expect(failure).toContain('refuses the import')
+    expect(failure).toContain('rejects the import')
     // One request may already have been in flight.
     expect(received.length).toBeLessThanOrEqual(2)
   })
@@ -221,7 +221,9 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
 
   test('an import ends after five minutes without a response', async () => {
     const { failure, pauses } = await run([file('a.ndjson', lines(1))], () => 'hang-up')
-    expect(failure).toMatch(/: the service has not taken anything for too long \(UND_ERR_SOCKET\)$/)
+    expect(failure).toMatch(
+      /: the service has not accepted anything for too long \(UND_ERR_SOCKET\)$/,
+    )
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(290_000)
   })
 
@@ -356,7 +358,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
         'damaged.gpx',
         history('damaged.gpx'),
         1,
-        'line 4, column 209: unexpected close tag; left out from there on: about 2 track points',
+        'line 4, column 209: unexpected close tag; omitted from there on: about 2 track points',
       ],
       [
         'records.json',
@@ -368,7 +370,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
         'a.csv',
         csv,
         1_500,
-        'not valid CSV after line 1501: a quoted cell does not end; left out from there on: about 500 lines',
+        'not valid CSV after line 1501: a quoted cell does not end; omitted from there on: about 500 lines',
       ],
       [
         'cut.ndjson.gz',

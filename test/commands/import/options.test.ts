@@ -38,7 +38,7 @@ describe('the arguments of the import', () => {
     ['--device . -', '--device must not be'],
     [
       `--devices ${FILE} -`,
-      "--devices must be the answer of Traccar's /api/devices, a JSON list of objects with id and uniqueId",
+      "--devices must be the response of Traccar's /api/devices, a JSON list of objects with id and uniqueId",
     ],
     ['--devices nowhere.json -', '--devices must be a JSON file'],
     ['--url nowhere -', '--url must be'],

@@ -72,7 +72,7 @@ test('a rebuild that reaches an old erasure keeps the device’s settings', asyn
   await append(1)
   await erase('tracker-1')
   await caughtUp()
-  // By a clock behind the eraser's.
+  // The projector's clock is behind that of the eraser.
   await expectEvery('tracker-1', T0 - 1)
   expect(await rebuild()).toMatchObject({ kind: 'switched' })
   expect(await here.store.devicesWithInterval('acc-1')).toMatchObject([{ deviceId: 'tracker-1' }])

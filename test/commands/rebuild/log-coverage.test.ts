@@ -20,7 +20,7 @@ describe('records', () => {
   test.each([
     ['there are none', []],
     ['the log holds the first and the last of them', [[0, 10, 19]]],
-  ] as const)('records can be made again if %s', (_name, origins) => {
+  ] as const)('records can be rebuilt if %s', (_name, origins) => {
     expect(missingFromLog(bounds(origins), extent)).toBeUndefined()
   })
 
@@ -29,7 +29,7 @@ describe('records', () => {
     ['the partition was emptied', [[1, 6, 6]], 'only to offset 7 of partition 1'],
     ['it ends before them', [[0, 10, 20]], 'they were built from another log'],
     ['it has no such partition', [[5, 0, 0]], 'no partition 5'],
-  ] as const)('records cannot be made again if %s', (_name, origins, reason) => {
+  ] as const)('records cannot be rebuilt if %s', (_name, origins, reason) => {
     expect(missingFromLog(bounds(origins), extent)).toContain(reason)
   })
 })

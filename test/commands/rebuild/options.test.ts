@@ -13,6 +13,6 @@ test('both help options print all options', () => {
   expect(HELP).toContain('--force')
 })
 
-test.each([['--forced'], ['now'], ['--force=true'], ['']])('%j is refused', (arg) => {
+test.each([['--forced'], ['now'], ['--force=true'], ['']])('%j is rejected', (arg) => {
   expect(() => parseOptions(['--force', arg])).toThrow(UsageError)
 })

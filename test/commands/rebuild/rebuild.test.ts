@@ -130,7 +130,7 @@ test.each([
     damage('UPDATE records SET latitude = -latitude WHERE rowid = 5')
     const outcome = await rebuild()
     expect(outcome).toMatchObject({ kind: 'switched', compared: { equal: true } })
-    expect(report(outcome)).toContain('Another version made the old device statuses')
+    expect(report(outcome)).toContain('The old device statuses are from another version')
     expect(report(outcome)).toContain('Their records are equal.')
     const devices = await here.store.pageDevices({ accountId: 'acc-1', keyId: 'key-1', limit: 9 })
     expect(devices).toHaveLength(2)

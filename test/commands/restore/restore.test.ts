@@ -117,7 +117,7 @@ test.each<[what: string, change: () => void, reason: string]>([
   [
     'that did not finish',
     () => rmSync(data.path('backup/backup.json')),
-    'has no backup.json: it is no backup, or one that did not finish',
+    'has no backup.json: it is not a backup, or one that did not finish',
   ],
   [
     'whose list is damaged',

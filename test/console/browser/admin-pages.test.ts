@@ -106,7 +106,7 @@ describeConsole('the pages of admins', () => {
     await dialog.getByRole('combobox', { name: 'Role' }).selectOption('Dispatcher')
     await dialog.getByRole('button', { name: 'Create operator' }).click()
     const password = await dialog.getByRole('textbox', { name: 'Password' }).inputValue()
-    await dialog.getByRole('button', { name: 'I have it' }).click()
+    await dialog.getByRole('button', { name: 'I’ve saved it' }).click()
     const row = rows.filter({ hasText: email })
     await row.getByText('Dispatcher').waitFor()
 
@@ -143,7 +143,7 @@ describeConsole('the pages of admins', () => {
     await page.getByRole('dialog').getByRole('textbox', { name: 'E-mail' }).waitFor()
     await page.keyboard.type('carl@example.org')
     await page.getByRole('button', { name: 'Create operator' }).click()
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'I’ve saved it' }).click()
     await page.getByRole('row').filter({ hasText: 'carl@example.org' }).waitFor()
     expect(await clicks()).toBeLessThanOrEqual(4)
   })

@@ -70,12 +70,12 @@ describeConsole('bringing a history', () => {
     expect(own.map(({ status }) => status)).toEqual(['revoked'])
   })
 
-  test('takes the devices named in CSV and GeoJSON, and says what it leaves out', async () => {
+  test('takes the devices named in CSV and GeoJSON, and says what it omits', async () => {
     const page = await opened('')
     await choose(page, file('a.csv', csv), file('b.geojson', geoJson), file('c.gpx', gpx(2)))
     await page.getByText('5 positions found').waitFor()
     await page.getByText('tug "A"').waitFor()
-    await page.getByText('Left out').click()
+    await page.getByText('Omitted').click()
     await page.getByText('it names no device').waitFor()
     await page.getByRole('button', { name: 'Import 5 positions' }).click()
     await page.getByText('5 positions imported').waitFor()
@@ -96,7 +96,7 @@ describeConsole('bringing a history', () => {
       file('Timeline Edits.json', '{"timelineEdits":[]}'),
     )
     await page.getByText('10 positions found').waitFor()
-    await page.getByText('Left out').click()
+    await page.getByText('Omitted').click()
     await page.getByText('it is damaged: the rest is missing; read before: 1 elements').waitFor()
     await page.getByText('it is a workbook: save it as CSV').waitFor()
   })

@@ -106,7 +106,7 @@ describeConsole('connecting a device', () => {
     }
   })
 
-  test('a refused report says why within two seconds, and a good one after it arrives', async () => {
+  test('a rejected report says why within two seconds, and a good one after it arrives', async () => {
     const page = await connecting(suite, MARKUP)
     const key = await secretOf(page)
     await arrival(page).getByText('Waiting').waitFor()
@@ -216,7 +216,7 @@ describeConsole('connecting a device', () => {
     expect((await suite.call('GET', '/devices/only%20tried')).status).toBe(404)
   })
 
-  test('a test report that is refused says why', async () => {
+  test('a test report that is rejected says why', async () => {
     const page = await connecting(suite, 'refused')
     await page.getByRole('textbox', { name: 'Latitude' }).fill('north')
     await page.getByRole('button', { name: 'Send a test report' }).click()
@@ -240,7 +240,7 @@ describeConsole('connecting a device', () => {
     const other = await page.context().newPage()
     await other.goto(`${suite.url}/healthz`)
     const renewed = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/session'))
-    await other.evaluate(`new BroadcastChannel('gps-console-session /').postMessage('begun')`)
+    await other.evaluate(`new BroadcastChannel('gps-console-session /').postMessage('started')`)
     await renewed
     await page.evaluate(
       'new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))',

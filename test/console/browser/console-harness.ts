@@ -102,7 +102,7 @@ export function consoleSuite({
     expect([answer.status, data.rejected]).toEqual([200, 0])
   }
 
-  /** Sends one report with a key, and returns the status of the answer. */
+  /** Sends one report with a key, and returns the status of the response. */
   async function submit(key: string, report: object): Promise<number> {
     const { status } = await fetch(`${service.ingestUrl}/api/v1/gps/submit`, {
       method: 'POST',

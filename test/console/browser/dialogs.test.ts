@@ -60,7 +60,7 @@ const SECRETS = [
 
 describeConsole('every dialog', () => {
   const suite = consoleSuite({ env: () => ({ WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8' }) })
-  /** Answers with the status in the path. */
+  /** Responds with the status in the path. */
   const receiver = createServer(({ url = '' }, response) => {
     response.writeHead(Number(url.slice(1))).end()
   })
@@ -230,7 +230,7 @@ describeConsole('every dialog', () => {
       const dialog = await opens(page, title)
       await page.keyboard.press('Escape')
       expect(await dialog.isVisible()).toBe(true)
-      await dialog.getByRole('button', { name: 'I have it' }).press('Enter')
+      await dialog.getByRole('button', { name: 'I’ve saved it' }).press('Enter')
       await dialog.waitFor({ state: 'hidden' })
       await isBackAt(page, openers[0])
     },
@@ -248,7 +248,7 @@ describeConsole('every dialog', () => {
       await form.getByLabel('Alarm reported').check()
       await form.getByRole('button', { name: 'Save' }).press('Enter')
       const dialog = await opens(page, 'Notification created')
-      const end = kind === 'A phone, by ntfy' ? 'Close' : 'I have it'
+      const end = kind === 'A phone, by ntfy' ? 'Close' : 'I’ve saved it'
       await dialog.getByRole('button', { name: end }).press('Enter')
       await dialog.waitFor({ state: 'hidden' })
       await isBackAt(page, 'New notification')

@@ -13,7 +13,7 @@ const PIXEL = Buffer.from(
 describeConsole('the layers of a map', () => {
   const suite = consoleSuite({ origins: () => [OSM] })
 
-  /** Answers in place of OpenStreetMap, whose tiles these tests do not load. */
+  /** Responds instead of OpenStreetMap, whose tiles these tests do not load. */
   async function standIn(page: Page): Promise<{ asked: number }> {
     const tiles = { asked: 0 }
     await page.route(`${OSM}/**`, async (route) => {

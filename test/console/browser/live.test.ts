@@ -147,7 +147,7 @@ describeConsole('live updates', () => {
     await page.getByRole('heading', { name: 'Shared links', level: 1 }).waitFor()
   })
 
-  test('the card retries a request that a busy service has not answered', async () => {
+  test('the card retries a request that a busy service has not responded', async () => {
     const shape = { type: 'circle', latitude: 33, longitude: 3, radius: 200 }
     await suite.made('/geofences', { name: 'Depot', shape })
     await suite.report({ deviceId: 'unanswered', latitude: 33, longitude: 3 })
@@ -191,7 +191,7 @@ describeConsole('live updates', () => {
     const list = page.getByRole('region', { name: 'Devices and filters' })
     await list.getByRole('button', { name: 'Retry' }).click()
     await deviceRow(page, 'listed').waitFor()
-    // Rows come before the last answer of the list.
+    // Rows come before the last response of the list.
     await page.getByRole('alert').waitFor({ state: 'detached' })
   })
 })

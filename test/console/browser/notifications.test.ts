@@ -16,7 +16,7 @@ type Stored = {
   readonly target: object
 }
 
-/** Answers with the status that the path begins with: `/500/x`. */
+/** Responds with the status that the path starts with: `/500/x`. */
 async function startReceiver() {
   const received: Received[] = []
   const server: Server = createServer((request, response) => {
@@ -88,7 +88,7 @@ describeConsole('the notifications page', () => {
     await form(page).getByLabel('When').selectOption('One of these events happens …')
     await form(page).getByLabel('Device came online').check()
     await save(page)
-    await form(page).getByText('Choose whom to tell.').waitFor()
+    await form(page).getByText('Choose a receiver.').waitFor()
     await form(page).getByLabel('Tell').selectOption('A program, by webhook')
     await form(page).getByLabel('Device came online').uncheck()
     await save(page)
@@ -105,10 +105,10 @@ describeConsole('the notifications page', () => {
     const secret = await made.getByRole('textbox', { name: 'signing secret' }).inputValue()
     expect(secret).toMatch(/^whsec_/)
     await made.getByRole('button', { name: 'Send a test' }).click()
-    await made.getByText(/^Answered 200 in \d+ ms$/).waitFor()
+    await made.getByText(/^Response 200 in \d+ ms$/).waitFor()
     await made.getByText('thank you').waitFor()
     expect(JSON.parse(requests('200/made')[0]?.body ?? '')).toMatchObject({ type: 'test' })
-    await made.getByRole('button', { name: 'I have it' }).click()
+    await made.getByRole('button', { name: 'I’ve saved it' }).click()
     await row(page, 'Device came online').getByText(`Webhook at ${receiver.host}`).waitFor()
     expect(await page.content()).not.toMatch(/whsec_|200\/made/)
     const deviceId = await happen()
@@ -120,7 +120,7 @@ describeConsole('the notifications page', () => {
     const another = await renewed.getByRole('textbox', { name: 'signing secret' }).inputValue()
     expect(another).toMatch(/^whsec_/)
     expect(another).not.toBe(secret)
-    await renewed.getByRole('button', { name: 'I have it' }).click()
+    await renewed.getByRole('button', { name: 'I’ve saved it' }).click()
     expect(await page.content()).not.toContain('whsec_')
     // The kind used last is preselected for the next one.
     await page.goto(`${suite.url}/notifications?rule=${ruleId}`)
@@ -151,7 +151,7 @@ describeConsole('the notifications page', () => {
     await save(page)
     const made = page.getByRole('dialog', { name: 'Notification created' })
     await made.getByRole('button', { name: 'Send a test' }).click()
-    await made.getByText('Answered 200').waitFor()
+    await made.getByText('Response 200').waitFor()
     await made.getByRole('button', { name: 'Close' }).click()
     await row(page, 'Rule Fast raised').getByText('Mon to Wed 18:00–24:00').waitFor()
     const hours = { days: [1, 2, 3], from: '18:00', to: '24:00', zone: 'Europe/Berlin' }
@@ -170,11 +170,11 @@ describeConsole('the notifications page', () => {
     await changed.getByLabel('All devices').check()
     await changed.getByText('More', { exact: true }).click()
     await changed.getByText('Empty: an hour.').waitFor()
-    await changed.getByLabel('Leave out what is older than').fill('31')
+    await changed.getByLabel('Skip items older than').fill('31')
     await changed.getByLabel('Unit').selectOption('days')
     await save(page)
     await changed.getByText('Enter a whole number from 1 to 30.').waitFor()
-    await changed.getByLabel('Leave out what is older than').fill('2')
+    await changed.getByLabel('Skip items older than').fill('2')
     await save(page)
     await row(page, 'Rule Fast or Low raised').getByText('All devices').waitFor()
     await row(page, 'Rule Fast or Low raised').getByText('nothing older than 2 days').waitFor()
@@ -187,7 +187,7 @@ describeConsole('the notifications page', () => {
     expect(after).not.toHaveProperty('deviceIds')
     await chooseAction(page, 'Edit', 'Night desk')
     // Changed settings are in sight.
-    const age = changed.getByLabel('Leave out what is older than')
+    const age = changed.getByLabel('Skip items older than')
     expect(await age.inputValue()).toBe('2')
     expect(await changed.getByLabel('Unit').inputValue()).toBe('days')
     await age.fill('')
@@ -214,7 +214,7 @@ describeConsole('the notifications page', () => {
     await form(page).getByLabel('Items in a request').fill('100')
     await form(page).getByLabel('Headers').fill('Authorization: Bearer of-the-archive')
     await save(page)
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'I’ve saved it' }).click()
     await row(page, 'Every position').getByText('at least 1 hour apart').waitFor()
     const made = await stored('Every position')
     expect(made).toMatchObject({ source: 'positions', everySeconds: 3_600, target: { batch: 100 } })
@@ -260,10 +260,10 @@ describeConsole('the notifications page', () => {
     const failed = row(page, 'reported for the first time')
     await failed.first().getByText('out of <b>order</b>').waitFor()
     await failed.first().getByText('What was sent').click()
-    await failed.first().getByText('Rendered again now').waitFor()
+    await failed.first().getByText('Rendered again with current names').waitFor()
     await failed.first().getByText('"type": "device.online"').waitFor()
     const below = async (text: string) => (await failed.first().getByText(text).boundingBox())?.y
-    expect(await below('Answered 500')).toBeLessThan((await below('What was sent')) ?? 0)
+    expect(await below('Response 500')).toBeLessThan((await below('What was sent')) ?? 0)
     expect(await page.content()).not.toContain('500/erp')
     await page.getByText(/^Tries again in /).waitFor()
     const before = requests('500/erp').length
@@ -279,7 +279,7 @@ describeConsole('the notifications page', () => {
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page
       .getByRole('status')
-      .getByText(/^Answered 500/)
+      .getByText(/^Response 500/)
       .waitFor()
     await row(page, 'Test').first().waitFor()
     await chooseAction(page, 'Edit', 'Old ERP')
@@ -351,7 +351,7 @@ describeConsole('the notifications page', () => {
     const deliveries = page.getByRole('table', { name: 'Deliveries' })
     await deliveries.getByRole('button', { name: 'Send again' }).click()
     await eventually(() => requests('200/again').length === 2)
-    await page.getByText('It is sent again').waitFor()
+    await page.getByText('It will be resent').waitFor()
     await eventually(async () => (await deliveries.getByRole('row').count()) === 3)
     await happen()
     await eventually(() => requests('200/again').length === 3)
@@ -359,7 +359,7 @@ describeConsole('the notifications page', () => {
     await page.getByLabel('Time', { exact: true }).fill('2999-01-01T00:00')
     await page.getByRole('dialog').getByRole('button', { name: 'Rewind' }).click()
     await page.getByText('Enter a time that has passed.').waitFor()
-    await page.getByLabel('Go on from').selectOption('The beginning')
+    await page.getByLabel('Continue from').selectOption('The start')
     await page.getByRole('dialog').getByRole('button', { name: 'Rewind' }).click()
     await eventually(() => requests('200/again').filter(toldOf(deviceId)).length === 3)
     await page.goto(`${suite.url}/notifications/${many.id}`)
@@ -371,7 +371,7 @@ describeConsole('the notifications page', () => {
     await save(page)
     const largest = row(page, 'and 249 more').filter({ hasText: 'thank you' })
     await largest.getByRole('button', { name: 'Send again' }).click()
-    await page.getByText('It is sent again').waitFor()
+    await page.getByText('It will be resent').waitFor()
     await eventually(() => recordsOf(requests('200/many')).length === 500)
     const sent = recordsOf(requests('200/many'))
     expect(new Set(sent).size).toBe(250)
@@ -382,7 +382,7 @@ describeConsole('the notifications page', () => {
       return calls === 1 ? route.continue() : route.abort()
     })
     await largest.getByRole('button', { name: 'Send again' }).click()
-    await page.getByText('Only 100 of 250 items are sent again.').waitFor()
+    await page.getByText('Only 100 of 250 items will be resent.').waitFor()
     await eventually(() => recordsOf(requests('200/many')).length === 600)
     await page.goto(`${suite.url}/notifications/${strict.id}`)
     const refused = page.getByRole('table', { name: 'Refused three times' })

@@ -90,7 +90,7 @@ describeConsole('the dialog that shares devices', () => {
     const link = await createdLink(page)
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link)
     expect(await shared(link)).toMatchObject({ name: 'Lorry 7' })
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'I’ve saved it' }).click()
     const row = page.getByRole('row').filter({ hasText: 'Lorry 7' })
     await row.getByText(IN_TWO_HOURS).first().waitFor()
     expect(await page.getByRole('link', { name: 'Operators' }).count()).toBe(0)
@@ -187,7 +187,7 @@ describeConsole('the dialog that shares devices', () => {
     // The tested service has no other address.
     const made = page.getByRole('dialog', { name: 'Link created' })
     await made.getByText('can be reached only from this computer').waitFor()
-    await made.getByRole('button', { name: 'I have it' }).click()
+    await made.getByRole('button', { name: 'I’ve saved it' }).click()
     const row = page.getByRole('row').filter({ hasText: 'Friend' }).first()
     expect(await row.textContent()).not.toContain('friend')
   })

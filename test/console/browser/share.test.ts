@@ -38,7 +38,7 @@ describeConsole('sharing', () => {
     await made.waitFor()
     for (let times = 0; times < 5; times += 1) await page.keyboard.press('Escape')
     const link = await made.getByRole('textbox', { name: 'Link' }).inputValue()
-    await made.getByRole('button', { name: 'I have it' }).click()
+    await made.getByRole('button', { name: 'I’ve saved it' }).click()
     await made.waitFor({ state: 'hidden' })
     await suite.report({ deviceId: 'secret-id', latitude: 48.2, longitude: 16.4 })
 
@@ -149,7 +149,7 @@ describeConsole('sharing', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  test('a link shows its devices even if its stream is refused, and says that it is not live', async () => {
+  test('a link shows its devices even if its stream is rejected, and says that it is not live', async () => {
     const { page, link } = await sharedPage('refused')
     const busy = { status: 503, headers: { 'Retry-After': '60' }, body: '' }
     await page.route('**/api/v1/shared/stream', (route) => route.fulfill(busy))

@@ -112,7 +112,7 @@ describeConsole('signing in', () => {
     await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('textbox', { name: 'API key' }).waitFor()
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'I’ve saved it' }).click()
     await page.getByRole('row').filter({ hasText: 'half done' }).waitFor()
   })
 

@@ -43,7 +43,7 @@ describeConsole('the page of a silent device', () => {
     return { id, key, path: `/devices/${deviceId}` }
   }
 
-  /** A device that has just reported with its own key, then was refused; now the key is revoked and it is disabled. */
+  /** A device that has just reported with its own key, then was rejected; now the key is revoked and it is disabled. */
   async function ended(deviceId: string, more: { battery?: number } = {}) {
     const { id, key } = await suite.made('/keys', { name: `Key of ${deviceId}` })
     const path = `/devices/${deviceId}`

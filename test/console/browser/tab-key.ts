@@ -1,7 +1,7 @@
 import type { Page, Request } from 'playwright-core'
 
 /**
- * Watches the page's calls. The returned function waits until every answer but the live stream's has come and is
+ * Watches the page's calls. The returned function waits until every response but the live stream's has come and is
  * drawn.
  */
 export function watchCalls(page: Page): () => Promise<void> {

@@ -43,7 +43,7 @@ test('only alarms and raised rules can be handled', () => {
   expect(isHandled(fact('rule.cleared'))).toBe(false)
 })
 
-test('no action is offered that the service refuses', () => {
+test('no action is offered that the service would reject', () => {
   expect(handlingCalls(undefined, ANA)).toEqual(['take', 'close'])
   expect(handlingCalls(by('ben@example.org', 'released'), ANA)).toEqual(['take', 'close'])
   expect(handlingCalls(by(ANA.email), ANA)).toEqual(['close', 'release'])

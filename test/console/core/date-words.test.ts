@@ -9,7 +9,7 @@ import {
   momentText,
 } from '../../../console/core/date-words.ts'
 
-test('a day in words has its year only if it differs from today’s', () => {
+test('a day in words includes the year only if it differs from today’s', () => {
   expect(dayText('2026-11-22', '2026-11-25', 'en-GB')).toBe('Sun 22 Nov')
   expect(dateText('2026-11-02', '2026-11-25', 'en-GB')).toBe('2 Nov')
   expect(dayText('2025-11-22', '2026-11-25', 'en-GB')).toBe('Sat 22 Nov 2025')
@@ -62,7 +62,7 @@ test.each([
   ['2026-01-31T21:24:07Z', 'Sat 31 Jan 22:24', 'Sat Jan 31 10:24:07 pm'],
   ['2025-11-25T13:05:00Z', 'Tue 25 Nov 2025 14:05', 'Tue Nov 25, 2025 2:05:00 pm'],
   ['never', 'an unknown time', 'an unknown time'],
-])('%s has its date although near: %s, in the US %s', (at, text, ofUs) => {
+])('%s includes its date although near: %s, in the US %s', (at, text, ofUs) => {
   const ms = Date.parse(at)
   expect(dateTime(ms, words)).toBe(text)
   expect(dateTime(ms, { ...words, clock: '12', locale: 'en-US', hasSeconds: true })).toBe(ofUs)

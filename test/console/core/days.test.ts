@@ -14,7 +14,7 @@ describe('a day in a time zone', () => {
     ['2026-04-05', 'Australia/Lord_Howe', '2026-04-04T13:00:00.000Z', 24.5],
     // In this zone the clocks go forward at midnight.
     ['2026-03-29', 'Asia/Beirut', '2026-03-28T22:00:00.000Z', 23],
-  ])('%s in %s begins at %s and has %d hours', (day, zone, from, hours) => {
+  ])('%s in %s starts at %s and has %d hours', (day, zone, from, hours) => {
     const bounds = dayBounds(day, zone)
     expect(iso(bounds.from)).toBe(from)
     expect((bounds.to - bounds.from) / 3_600_000).toBe(hours)

@@ -43,7 +43,7 @@ test('on the page of its device, a sentence does not name the device', () => {
   expect(sentenceOnDevicePage(fact('1', NOON))).toBe('Went offline')
 })
 
-test('late and repeated facts are in order, each once', () => {
+test('late and repeated facts appear once, in order', () => {
   const [late, first, second] = [
     fact('a', '2026-11-22T11:00:00.000Z'),
     fact('b', NOON),

@@ -9,7 +9,10 @@ test('the page says what to do when the service cannot be reached', () => {
 
 test('the page shows the status of a response that is not from the service', () => {
   const { message, error } = failureOf({ status: 502, headers: new Headers() }, undefined)
-  expect({ message, error }).toEqual({ message: 'the service answered 502', error: 'HTTP_502' })
+  expect({ message, error }).toEqual({
+    message: 'the service responded with 502',
+    error: 'HTTP_502',
+  })
 })
 
 test.each([

@@ -58,7 +58,7 @@ describe('a list and the stream that was opened before it', () => {
     })
   })
 
-  test('a device of imported history was seen when its newest position was true', () => {
+  test('a device of imported history was seen when its newest position was recorded', () => {
     const fleet = new Fleet()
     const imported = position(-9_000, { receivedAt: at(0), imported: true })
     const list = fleet.list()

@@ -23,7 +23,7 @@ test.each(['', '24:00', '1:05', '14:60', 'noon', '14:05:55.5', '2026-02-30T10:00
   },
 )
 
-test('a time has its day only if several days are shown', () => {
+test('a time includes its day only if several days are shown', () => {
   const at = Date.parse('2026-11-22T23:30:05Z')
   const [day, other] = ['2026-11-22', '2026-11-23']
   expect(momentInAddress(at, { first: day, last: day }, 'UTC')).toBe('23:30:05')

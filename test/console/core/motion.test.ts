@@ -38,7 +38,7 @@ describe('moving or stationary', () => {
     expect(after(...steps)).toMatchObject({ speed: 0, sinceMs: MINUTE })
   })
 
-  test('since when is unknown for a device that was stationary from the beginning', () => {
+  test('since when is unknown for a device that was stationary from the start', () => {
     expect(after({ atMs: 0, speed: 0 }, { atMs: MINUTE, speed: 0 })?.sinceMs).toBeUndefined()
   })
 

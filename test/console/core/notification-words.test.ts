@@ -115,8 +115,8 @@ test.each<[Partial<ApiSubscription>, string]>([
     'Failing since 14:05: 401 from Telegram',
   ],
   [
-    { ...FAILING, state: 'disabled', target: { kind: 'email', to: [] }, lastError: 'no answer' },
-    'Disabled, failing since 14:05: no answer (the mail server)',
+    { ...FAILING, state: 'disabled', target: { kind: 'email', to: [] }, lastError: 'no response' },
+    'Disabled, failing since 14:05: no response (the mail server)',
   ],
 ])('the state of %j reads %s', (changes, text) => {
   expect(stateText(subscription(changes), when)).toBe(text)
@@ -124,9 +124,9 @@ test.each<[Partial<ApiSubscription>, string]>([
 
 test('an outcome shows the response, or why there was none', () => {
   const outcome = { milliseconds: 12, answer: '' }
-  expect(outcomeText({ ...outcome, status: 200 })).toBe('Answered 200 in 12 ms')
+  expect(outcomeText({ ...outcome, status: 200 })).toBe('Response 200 in 12 ms')
   expect(outcomeText({ ...outcome, status: 250, error: 'bo@x.org was refused: 550 gone' })).toBe(
-    'Answered 250 in 12 ms: bo@x.org was refused: 550 gone',
+    'Response 250 in 12 ms: bo@x.org was refused: 550 gone',
   )
-  expect(outcomeText({ ...outcome, error: 'no such host' })).toBe('No answer: no such host')
+  expect(outcomeText({ ...outcome, error: 'no such host' })).toBe('No response: no such host')
 })

@@ -24,7 +24,7 @@ const CASES: readonly (readonly [RuleWhen, number, readonly string[] | undefined
   [{ field: 'activity', is: 'driving' }, 0, undefined, 'Activity is driving'],
   [{ inside: 'yard' }, 7_200, undefined, 'At Yard for 2 h'],
   [{ outside: 'gone' }, 5_400, undefined, 'Away from a geofence for 1 h 30 min'],
-  [{ stopped: true }, 1_800, undefined, 'Stands for 30 min'],
+  [{ stopped: true }, 1_800, undefined, 'Parked for 30 min'],
   [{ silent: true }, 90_000, undefined, 'Silent for 25 h'],
 ]
 

@@ -54,7 +54,7 @@ test('for the same field, the second operator sees what the first has entered, a
       {
         field: 'name',
         message:
-          'Somebody else has changed this meanwhile to “Main yard”. Save again to replace it.',
+          'Somebody else has changed this in the meantime to “Main yard”. Save again to replace it.',
       },
     ],
   })

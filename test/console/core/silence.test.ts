@@ -75,7 +75,7 @@ describe('the reasons for a silence', () => {
     expect(kinds(70)).toEqual(['key-revoked', 'refused'])
   })
 
-  test('include that the device is disabled, and then leave out its refusals', () => {
+  test('include that the device is disabled, and then omit its refusals', () => {
     const rejections = [
       { error: 'FORBIDDEN', message: 'this device is disabled', receivedAt: at(5) } as const,
     ]
@@ -161,7 +161,7 @@ describe('the reasons for a silence', () => {
     ])
   })
 
-  test('never advise waiting if reports are refused', () => {
+  test('never advise waiting if reports are rejected', () => {
     const positions = received([10, 40, 70, 100, 130], { late: 60 })
     const device = { ...SEEN, lastSeenMs: ms(10) }
     const kinds = (facts: Partial<SilenceFacts>) =>

@@ -114,7 +114,7 @@ test('a shape drawn beyond 180° is stored within it', () => {
   expect(whole.at[0]).toBeCloseTo(181)
 })
 
-test('a circle without a centre, or two corners, is no shape', () => {
+test('a circle without a centre, or two corners, is not a shape', () => {
   expect(drawnShape(NEW_CIRCLE)).toBeUndefined()
   expect(drawnShape(drawn([16, 48], [17, 48]))).toBeUndefined()
 })
@@ -133,7 +133,7 @@ test.each([
   ['48.2', undefined],
   ['91, 16', undefined],
   ['48.2, 16.4, 3', undefined],
-])('the text %j is these places', (text, places) => {
+])('the text %j is these points', (text, places) => {
   expect(parseCorners(text)).toEqual(places)
 })
 

@@ -53,7 +53,7 @@ test('between trips and stops that do not meet there is a gap', () => {
   expect(readEpisodes([])).toEqual([])
 })
 
-test('a trip begins and ends at its stops, as the rows above and below it show', () => {
+test('a trip starts and ends at its stops, as the rows above and below it show', () => {
   const [before, , after] = readEpisodes(DAYS)
   expect([before, after]).toMatchObject([
     { end: { place } },
@@ -61,7 +61,7 @@ test('a trip begins and ends at its stops, as the rows above and below it show',
   ])
 })
 
-test('a moment is in the trip, stop or gap that has begun and has not ended', () => {
+test('a moment is in the trip, stop or gap that has started and has not ended', () => {
   const kindAt = (text: string) => episodeAt(readEpisodes(DAYS), Date.parse(time(text)))?.kind
   expect(kindAt('22T00:19')).toBe('trip')
   expect(kindAt('22T00:20')).toBe('stop')
@@ -69,7 +69,7 @@ test('a moment is in the trip, stop or gap that has begun and has not ended', ()
   expect(kindAt('23T09:00')).toBeUndefined()
 })
 
-test('a trip counts for the day on which it began, in the zone', () => {
+test('a trip counts for the day on which it started, in the zone', () => {
   const span = { first: '2026-11-22', last: '2026-11-24' }
   const totals = (zone: string) =>
     totalsByDay(readEpisodes(DAYS), span, zone).map((day) => [day.trips, day.distanceMetres])
@@ -81,7 +81,7 @@ test('a trip counts for the day on which it began, in the zone', () => {
   expect(totals('Europe/Vienna')[0]).toEqual([3, 12_000])
 })
 
-test('the totals of a day are the sums over the listed trips that began on it', () => {
+test('the totals of a day are the sums over the listed trips that started on it', () => {
   expect(totalsSince(readEpisodes(DAYS), Date.parse(time('22T00:00')))).toEqual({
     trips: 3,
     distanceMetres: 7_000,
@@ -130,7 +130,7 @@ test('CSV has a line for each trip, stop and gap with place names, and empty cel
   ])
 })
 
-test('CSV has the stays in geofences among the trips, by their beginning', () => {
+test('CSV has the stays in geofences among the trips, by their start', () => {
   const at = (text: string) => Date.parse(time(text))
   const visits = [
     { geofenceId: 'yard', name: '=Yard', from: at('22T08:12'), to: at('22T10:22') },

@@ -17,7 +17,7 @@ function fact(type: ApiFact['type'], minute: number, more: Partial<ApiFact> = {}
   return { ...own, type, at: at(minute), ...more }
 }
 
-test('visits have a beginning and an end, and the last one is open', () => {
+test('visits have a start and an end, and the last one is open', () => {
   const facts = [
     fact('geofence.entered', 60, { geofence: yard }),
     fact('device.offline', 50),
@@ -30,7 +30,7 @@ test('visits have a beginning and an end, and the last one is open', () => {
   ])
 })
 
-test('a visit may begin before the range, at an unknown time, or within another', () => {
+test('a visit may start before the range, at an unknown time, or within another', () => {
   const facts = [
     fact('geofence.left', 90, { geofence: yard, enteredAt: null }),
     fact('geofence.left', 40, { geofence: port, enteredAt: at(-500) }),
@@ -57,7 +57,7 @@ test('a visit is merged into the stop that it overlaps longest; without a stop i
   expect(others).toEqual([visits[2]])
 })
 
-test('a visit that spans the whole stop at its geofence is left out', () => {
+test('a visit that spans the whole stop at its geofence is omitted', () => {
   const stop = { kind: 'stop', from: 0, to: 600_000, place: { geofenceId: 'yard' } }
   const visit = (to: number, geofenceId = 'yard') => ({
     geofenceId,

@@ -111,7 +111,7 @@ test('an uplink without a position shows that a known tracker is alive, and is a
   const { call } = await signIn(service.adminUrl)
   const rejections = (id: string) =>
     call<{ items: object[] }>('GET', `/rejections?deviceId=${id}`).then(({ items }) => items)
-  // Such a message leaves no rejection while the store is slow to say whether its device is known.
+  // Such a message causes no rejection while the store is slow to say whether its device is known.
   const rejected = await eventually(async () => {
     await send(unknown, { temp: 3 })
     const items = await rejections(unknown)

@@ -30,7 +30,7 @@ function device(deviceId: string): ApiDevice {
 
 type Answer = { items: ApiDevice[]; nextCursor: string | null }
 
-/** Pages are answered by the test, in the order of the requests. */
+/** The test responds to pages in the order of the requests. */
 function lister() {
   const fleet = new Fleet()
   const asked: {

@@ -75,7 +75,7 @@ describe('a stream', () => {
     response.end()
   }
 
-  test('a stream that was refused or has ended is reopened', async () => {
+  test('a stream that was rejected or has ended is reopened', async () => {
     answers = [refuse(503), refuse(429), tellAndEnd('first'), tell('second')]
     const seen = open()
     await eventually(() => seen.events.length === 2)

@@ -30,7 +30,7 @@ beforeEach(() => {
 
 const text = ({ data }: { data: ArrayBuffer }) => Buffer.from(data).toString()
 
-test('the beginning of a map file is requested once, for all requests for its parts', async () => {
+test('the start of a map file is requested once, for all requests for its parts', async () => {
   const archive = new Archive(url)
   const parts = await Promise.all([archive.getBytes(0, 5), archive.getBytes(65_530, 6)])
   expect(parts.map(text)).toEqual(['abcde', 'abcdef'])
@@ -48,7 +48,7 @@ test('a missing map file is requested again', async () => {
   expect(text(await archive.getBytes(10, 2))).toBe('ab')
 })
 
-test('a map file that has changed is read again from its beginning', async () => {
+test('a map file that has changed is read again from its start', async () => {
   const archive = new Archive(url)
   const { etag } = await archive.getBytes(0, 5)
   file = { etag: '"2"', bytes: Buffer.alloc(100_000, 'x') }

@@ -15,7 +15,7 @@ describe.each(['110m', '50m', '10m'] as const)('the land at %s', (scale) => {
     ['the Pacific', -150, 0],
     ['the Mediterranean', 5, 40],
     ['the North Pole', 0, 89],
-  ])('the land leaves out %s', (_sea, ...place) => expect(isLand(place)).toBe(false))
+  ])('the land omits %s', (_sea, ...place) => expect(isLand(place)).toBe(false))
 
   test.each([
     ['Antarctica', 0, -85],

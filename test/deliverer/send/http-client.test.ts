@@ -189,7 +189,7 @@ describe('answers', () => {
       }),
     )
     const answer = await post(client(), `http://127.0.0.1:${endless}/`)
-    expect(answer).toMatchObject({ failure: 'too many interim answers (1xx) before an answer' })
+    expect(answer).toMatchObject({ failure: 'too many interim responses (1xx) before a response' })
     await closed
   })
 
@@ -204,10 +204,10 @@ describe('answers', () => {
   test('a receiver that never responds, or closes the connection, has failed', async () => {
     const silent = await receiver(() => undefined)
     const answer = await post(client({ answersWithinMs: 200 }), silent.url)
-    expect(answer).toMatchObject({ failure: 'no answer within 0.2 s', text: '' })
+    expect(answer).toMatchObject({ failure: 'no response within 0.2 s', text: '' })
     const closing = await receiver((request) => request.socket.destroy())
     const { failure } = await post(client(), closing.url)
-    expect(failure).toBe('the connection was closed before an answer')
+    expect(failure).toBe('the connection was closed before a response')
   })
 })
 
@@ -249,7 +249,7 @@ describe('addresses', () => {
   })
 
   test.each(['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[64:ff9b::7f00:1]'])(
-    'the address %s is refused before a connection',
+    'the address %s is rejected before a connection',
     async (host) => {
       const { port, requests } = await receiver((_request, response) => response.end())
       const { failure } = await post(client({ networks: [] }), `https://${host}:${port}/`)
@@ -260,12 +260,12 @@ describe('addresses', () => {
 
   test('without TLS, only allowed networks can be reached', async () => {
     const made = client({ resolveName: resolveTo('1.1.1.1') })
-    expect((await post(made, 'http://public.example/')).failure).toMatch(/must begin with https/)
+    expect((await post(made, 'http://public.example/')).failure).toMatch(/must start with https/)
   })
 })
 
 test.each<[string, (socket: Socket) => void]>([
-  ['never answers', () => undefined],
+  ['never responds', () => undefined],
   [
     'trickles',
     (socket) => {
@@ -289,7 +289,7 @@ test.each<[string, (socket: Socket) => void]>([
       client({ answersWithinMs: 300 }),
       `https://127.0.0.1:${port}/`,
     )
-    expect(failure).toMatch(/^no (answer within 0.3 s|connection in time)$/)
+    expect(failure).toMatch(/^no (response within 0.3 s|connection in time)$/)
     expect(milliseconds).toBeGreaterThanOrEqual(290)
     await closed
   },
@@ -356,11 +356,11 @@ test('a failure names the proxy as its reason if the proxy refuses or never resp
   const target = await receiver((_request, response) => response.end())
   const { port } = await startProxy(target.port, 407)
   const refused = await post(client({ proxy: `http://127.0.0.1:${port}` }), 'https://a.example/')
-  expect(refused.failure).toBe('the proxy answered 407')
+  expect(refused.failure).toBe('the proxy responded with 407')
   const silent = await listen(createTcpServer((socket) => socket.resume()))
   const proxy = `http://127.0.0.1:${silent}`
   const { failure } = await post(client({ proxy, answersWithinMs: 300 }), 'https://a.example/')
-  expect(failure).toBe('the proxy does not answer')
+  expect(failure).toBe('the proxy does not respond')
 })
 
 test('a failure names only the host of a URL', async () => {

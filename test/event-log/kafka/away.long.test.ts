@@ -37,7 +37,7 @@ describe('deadlines of logs whose Kafka is unavailable', () => {
     expect(performance.now() - begin).toBeLessThan(2000)
   })
 
-  test('a log whose Kafka is unavailable refuses appends within 6 s, even if Kafka accepts connections and never responds', async () => {
+  test('a log whose Kafka is unavailable rejects appends within 6 s, even if Kafka accepts connections and never responds', async () => {
     const opened = open(await blackHole())
     const begin = performance.now()
     const outcomes = await Promise.allSettled(

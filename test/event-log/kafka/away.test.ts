@@ -8,7 +8,7 @@ import { logOptions } from './harness.ts'
 let log: EventLog | undefined
 afterEach(() => log?.close())
 
-test('a log whose Kafka is unavailable holds at most 10 000 events in memory, and refuses the rest immediately', async () => {
+test('a log whose Kafka is unavailable holds at most 10 000 events in memory, and rejects the rest immediately', async () => {
   const brokers = [`127.0.0.1:${await freePort()}`]
   const opened = openKafkaEventLog(
     logOptions({ brokers, topicPrefix: 'gps', writtenWithinMs: 500 }),

@@ -60,7 +60,7 @@ await describeWith(['ownKafka'], 'a broken connection to Kafka', ({ ownKafka }) 
     expect(acknowledged.length).toBeGreaterThan(500)
   })
 
-  test('while the network drops everything, appends are refused within 6 s; afterwards they succeed again', async () => {
+  test('while the network drops everything, appends are rejected within 6 s; afterwards they succeed again', async () => {
     await open()
     await log.append([positionReported()])
     proxy.freeze()

@@ -34,7 +34,7 @@ await describeWith(['ownKafkaCluster'], 'a log on several brokers', ({ ownKafkaC
   })
 
   test('a partition without a leader fails alone; the others are written, read and measured', async () => {
-    // One replica each: partition 0 on the first broker, 1 on the second, and so on in turn.
+    // One replica each: partition 0 on the first broker, 1 on the second, and so on.
     await createLoneTopic('lone.position-reported')
     const warnings: object[] = []
     const logger = { ...silent, warn: (fields: object) => void warnings.push(fields) }

@@ -77,7 +77,7 @@ export async function openKafka(
   }
 }
 
-/** A log on topics of the test's own unless they are given, closed after the test. */
+/** A log on separate topics unless they are given, closed after the test. */
 export async function openLog(
   { brokers, topicPrefix: prefix }: { brokers: readonly string[]; topicPrefix: string },
   changes: Partial<KafkaEventLogOptions> = {},

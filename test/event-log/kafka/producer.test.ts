@@ -18,7 +18,7 @@ describe('producers of batches', () => {
   test('a producer passes each message’s partition to kafkajs, and counts only responses for these', async () => {
     // As after partitions were added: a producer that chose again would get a full response.
     const { producer, sent } = standIn(() => answersFor(0, 1, 2))
-    await expect(producer.send(MESSAGES)).rejects.toThrow('no answer for partition 3')
+    await expect(producer.send(MESSAGES)).rejects.toThrow('no response for partition 3')
     expect(sent.map(({ topicMessages }) => topicMessages)).toEqual([
       [{ topic: 'positions', messages: MESSAGES }],
     ])
@@ -63,7 +63,7 @@ describe('producers of batches', () => {
     expect(clients).toEqual(['cut', 'cut', 'cut'])
   })
 
-  /** A producer over a stand-in that gives the desired answers; records the fate of each client. */
+  /** A producer over a stand-in that gives the desired responses; records the fate of each client. */
   function standIn(answer: () => Promise<RecordMetadata[]>) {
     const clients: string[] = []
     const sent: ProducerBatch[] = []

@@ -52,7 +52,7 @@ describe('a watch over a subscription', () => {
     expect([moving.error(), done.error()]).toEqual([undefined, undefined])
   })
 
-  test('the watch reports no stall while Kafka does not answer, or a batch is being processed', async () => {
+  test('the watch reports no stall while Kafka does not respond, or a batch is being processed', async () => {
     const away = watch(
       () => new Error('the alerts of errors and of readiness fire while Kafka is down'),
     )

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { topicWriter } from '../../../event-log/kafka/topic-writer.ts'
 import { silent } from './harness.ts'
 
-test('an event of a partition with too few replicas in sync is refused before anything is sent', async () => {
+test('an event of a partition with too few replicas in sync is rejected before anything is sent', async () => {
   const writer = topicWriter<string>({
     newClient() {
       throw new Error('nothing may be sent')

@@ -19,7 +19,7 @@ describe('a mark', () => {
     )
   })
 
-  test('a mark that is damaged in any one character is refused', () => {
+  test('a mark that is damaged in any one character is rejected', () => {
     const offsets = { 0: 17, 3: 0, 11: 9_007_199_254_740_991 }
     const mark = writeMark({ offsets, last: { partition: 3, offset: 0, time: 4_000_000 } })
     fc.assert(
@@ -32,15 +32,15 @@ describe('a mark', () => {
 
   test.each([
     ['an offset below 0', { 0: -1 }],
-    ['an offset that is no whole number', { 0: 1.5 }],
+    ['an offset that is not a whole number', { 0: 1.5 }],
     ['an offset too large to count', { 0: 2 ** 53 }],
     ['an offset that is a text', { 0: '1' }],
     ['an offset that is an object', { 0: { $gt: 0 } }],
-    ['a partition that is no number', { $gt: 1 }],
+    ['a partition that is not a number', { $gt: 1 }],
     ['a partition written in another way', { '00': 1 }],
     ['a partition too large', { 100_000: 1 }],
     ['more partitions than there can be', { ...Array.from({ length: 1_001 }, () => 1) }],
-  ])('a mark with %s is refused despite a valid checksum', (_, offsets) => {
+  ])('a mark with %s is rejected despite a valid checksum', (_, offsets) => {
     const written = { offsets: offsets as Record<number, number> }
     expect(readMark(writeMark(written))).toBeUndefined()
   })
@@ -49,7 +49,7 @@ describe('a mark', () => {
     [{ partition: -1, offset: 0, time: 0 }],
     [{ partition: 0, offset: 0.5, time: 0 }],
     [{ partition: 0, offset: 0, time: NaN }],
-  ])('a mark whose last entry is %j is refused despite a valid checksum', (last) => {
+  ])('a mark whose last entry is %j is rejected despite a valid checksum', (last) => {
     expect(readMark(writeMark({ offsets: { 0: 1 }, last }))).toBeUndefined()
   })
 
@@ -59,7 +59,7 @@ describe('a mark', () => {
     expect(readMark(mark)).toEqual({ offsets: { 0: 17, 3: 4 } })
   })
 
-  test('any other text is refused as a mark', () => {
+  test('any other text is rejected as a mark', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json()), (text) => {
         expect(readMark(text)).toBeUndefined()

@@ -149,7 +149,7 @@ test('readers that start at a time share one look-up of the log’s end', async 
   expect(open.tails.extents).toBeLessThan(10)
 })
 
-test('a mark past the log’s end as a reader remembers it does not count as another log’s', async () => {
+test('a mark past the end that a reader remembers is not taken for another log’s', async () => {
   open = await openFeed({ extentMs: 60_000 })
   await open.read(await open.start(), 1_000)
   const mark = await open.appendOne()

@@ -20,7 +20,7 @@ export type Line =
   /** Written, and no call is answered. */
   | 'mute'
   /** Written, and then refused. */
-  | 'answers lost'
+  | 'responses lost'
 
 export type SpoolHarness = ReturnType<typeof harness>
 

@@ -13,7 +13,7 @@ async function drained(spool: ReturnType<SpoolHarness['open']>): Promise<void> {
   await eventually(() => spool.depth().events === 0)
 }
 
-test('a spool refuses events beyond its byte limit, drops nothing, and accepts again when there is room', async () => {
+test('a spool rejects events beyond its byte limit, drops nothing, and accepts again when there is room', async () => {
   const events = samples(4)
   const spool = harness.open({ maxBytes: sizeOf(events.slice(0, 3)) })
   harness.becomes('down')
@@ -40,7 +40,7 @@ test('a spool counts pending writes against its limit, too', async () => {
   ])
 })
 
-test('a spool refuses new events once the oldest is too old', async () => {
+test('a spool rejects new events once the oldest is too old', async () => {
   const spool = harness.open({ maxAgeSeconds: 60 })
   harness.becomes('down')
   harness.clock.time = T0 + 60_000

@@ -122,7 +122,7 @@ describe('spools', () => {
     expect(spool.depth().events).toBe(appends.length + 1)
   })
 
-  test.each(['answers lost', 'mute'] as const)(
+  test.each(['responses lost', 'mute'] as const)(
     'a spool appends unconfirmed events again: %s',
     async (line) => {
       harness.becomes(line)
@@ -235,7 +235,7 @@ describe('spools', () => {
     expect(spool.depth().events).toBe(1)
   })
 
-  test('an event that the log refuses permanently is refused and not spooled', async () => {
+  test('an event that the log permanently rejects fails and not spooled', async () => {
     const faulty = { ...positionReported(), timestamp: NaN }
     await expect(spool.append([faulty])).rejects.toThrow(RangeError)
     expect(harness.logged).toEqual([])

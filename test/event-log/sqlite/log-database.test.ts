@@ -7,7 +7,7 @@ import { logFilesForEachTest } from './log-files.ts'
 
 const files = logFilesForEachTest()
 
-test('a file of another schema is refused, and not changed', async () => {
+test('a file of another schema is rejected, and not changed', async () => {
   await files.open().close()
   const database = new DatabaseSync(files.file)
   database.exec('PRAGMA user_version = 99')
@@ -15,7 +15,7 @@ test('a file of another schema is refused, and not changed', async () => {
   expect(() => files.open()).toThrow(/schema version 99.* another version of the program wrote it/)
 })
 
-test('a file that is no database, or in a missing folder, is refused by name', () => {
+test('a file that is not a database, or in a missing folder, is rejected by name', () => {
   writeFileSync(files.file, 'minutes of the meeting '.repeat(100))
   expect(() => files.open()).toThrow(expect.objectContaining({ retriable: false }))
   const missing = join(files.folder, 'missing', 'log.sqlite')

@@ -19,7 +19,7 @@ export function logFilesForEachTest() {
   const files = {
     folder: '',
     file: '',
-    /** A day after the samples begin. */
+    /** A day after the samples start. */
     clock,
 
     open: (): EventLog => files.remember(openSqliteEventLog({ file: files.file, clock })),
@@ -46,7 +46,7 @@ export function logFilesForEachTest() {
   return files
 }
 
-/** An empty log in a folder of its own, as the contract wants it; `wrap` puts another before it. */
+/** An empty log in a separate folder, as the contract wants it; `wrap` puts another before it. */
 export async function openEmptyLog(
   options: Parameters<OpenEventLog>[0],
   wrap: (log: EventLog, folder: string) => EventLog = (log) => log,

@@ -85,7 +85,7 @@ describe('the SQLite event log', () => {
     expect(kinds(await reading)).toEqual(['3'])
   })
 
-  test('read models of another log are refused instead of skipping events', async () => {
+  test('read models of another log are rejected instead of skipping events', async () => {
     const log = files.open()
     await log.append(events(2))
     const subscription = log.subscribe({

@@ -150,7 +150,7 @@ describe('reports of one request', () => {
     ])
   })
 
-  test('operators see only a refused report’s own JSON, not the whole request’s', async () => {
+  test('operators see only a rejected report’s own JSON, not the whole request’s', async () => {
     await accept(grant, [van(1), van(2, { latitude: 91 }), { json: 7 }], patient())
     expect(offered.map(({ received }) => received)).toEqual([van(2, { latitude: 91 }), { json: 7 }])
   })
@@ -187,7 +187,7 @@ describe('reports of one request', () => {
   })
 })
 
-test('other requests have their turn while thousands of reports are validated', async () => {
+test('other requests are served while thousands of reports are validated', async () => {
   let turns = 0
   const turn = () => {
     turns += 1

@@ -16,7 +16,7 @@ let ingest: IngestHarness
 let key: string
 ingestForAllTests((given) => ({ ingest, key } = given))
 
-/** A separate place for each number, about 10 km from the next. */
+/** A separate position for each number, about 10 km from the next. */
 const place = (number: number) => ({ latitude: 45 + number / 10, longitude: 13.7 })
 
 async function project(): Promise<void> {

@@ -168,7 +168,7 @@ describe('heartbeats', () => {
     ['', 'INVALID_PARAMS', false],
     ['van-\u0000', 'INVALID_PARAMS', false],
     [`van-${'1'.repeat(125)}`, 'INVALID_PARAMS', false],
-  ])('a heartbeat of %j is refused like a position: %s', async (deviceId, error, retriable) => {
+  ])('a heartbeat of %j is rejected like a position: %s', async (deviceId, error, retriable) => {
     const chunks = [Buffer.from('{"_type":"lwt"}')]
     const position = { json: { deviceId, latitude: 1, longitude: 2 } }
     const told = await outcomes({ seen: deviceId, chunks }, van(1), position)

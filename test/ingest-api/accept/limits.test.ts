@@ -258,7 +258,7 @@ describe('keys', () => {
     expect(answers.at(-1)?.headers.get('ratelimit-policy')).toBe('"key";q=100;w=60')
   })
 
-  test('a report refused for the limit is no event, and its body is not read', async () => {
+  test('a report refused for the limit is not an event, and its body is not read', async () => {
     const { id, secret: key } = await harness.createKey({ rateLimit: 1 })
     await send(1, key)
     const refused = await harness.submit('no JSON', { key })

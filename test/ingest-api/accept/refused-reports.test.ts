@@ -15,8 +15,8 @@ beforeEach(async () => {
 
 afterEach(() => ingest.close())
 
-describe('refused reports', () => {
-  test('a refused report of a known key is stored with its response, its device and its body', async () => {
+describe('rejected reports', () => {
+  test('a rejected report of a known key is stored with its response, its device and its body', async () => {
     const { id, secret } = await ingest.createKey()
     const report = { ...minimal, latitude: '46.05' }
     const answer = await ingest.submit(report, { key: secret })
@@ -40,7 +40,7 @@ describe('refused reports', () => {
     ['no JSON', '{"deviceId":"tracker-1"', 400, { body: '{"deviceId":"tracker-1"' }],
     ['no object', '["tracker-1"]', 400, { body: '["tracker-1"]' }],
     ['null', 'null', 400, { body: 'null' }],
-    ['a device that is no text', '{"deviceId":7}', 400, { body: '{"deviceId":7}' }],
+    ['a device that is not a text', '{"deviceId":7}', 400, { body: '{"deviceId":7}' }],
     ['an empty device', '{"deviceId":""}', 400, { deviceId: '', body: '{"deviceId":""}' }],
     ['nothing', '', 400, {}],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 400, {}],
@@ -60,14 +60,14 @@ describe('refused reports', () => {
     },
   )
 
-  test('a report found too large while it is read is stored with its beginning', async () => {
+  test('a report found too large while it is read is stored with its start', async () => {
     const { secret } = await ingest.createKey()
     expect(await submitInChunks('y'.repeat(20_000), secret)).toBe(413)
     const [rejection] = await ingest.rejected(1)
     expect(rejection).toMatchObject({ error: 'PAYLOAD_TOO_LARGE', body: 'y'.repeat(2_048) })
   })
 
-  test('a refused report of a known key is stored if the key lacks the scope, the device or the account', async () => {
+  test('a rejected report of a known key is stored if the key lacks the scope, the device or the account', async () => {
     await ingest.store.createAccount({ id: 'acc-2', name: 'B', suspended: true, createdAt: T0 })
     const reader = await ingest.createKey({ scopes: ['positions:read'] })
     const suspended = await ingest.createKey({ accountId: 'acc-2' })
@@ -88,7 +88,7 @@ describe('refused reports', () => {
   })
 })
 
-test('accepted reports, reports without a known key, and internal failures leave no rejection', async () => {
+test('accepted reports, reports without a known key, and internal failures cause no rejection', async () => {
   let away = false
   const flaky = await startIngest({
     wrapLog: (log) => ({

@@ -17,7 +17,7 @@ function bodyOf(bytes: Uint8Array | string, size = 100_000): string {
 const deviceIdOf = (deviceId: unknown) => rejectedContentOf({ json: { deviceId } }).deviceId
 
 describe('bodies of rejections', () => {
-  test('the stored body is the beginning of the report’s body, in pieces of any size', () => {
+  test('the stored body is the start of the report’s body, in pieces of any size', () => {
     expect(bodyOf('a'.repeat(2_048))).toBe('a'.repeat(2_048))
     expect(bodyOf('a'.repeat(2_049))).toBe('a'.repeat(2_048))
     for (const size of [1, 7, 2_047, 2_048, 2_049]) {
@@ -71,7 +71,7 @@ describe('bodies of rejections', () => {
     })
   })
 
-  test('the stored body is the beginning of the report’s own JSON, or absent if that is nested too deeply', () => {
+  test('the stored body is the start of the report’s own JSON, or absent if that is nested too deeply', () => {
     let deep: unknown = []
     for (let depth = 1; depth < 500_000; depth += 1) {
       deep = [deep]
@@ -92,7 +92,7 @@ describe('bodies of rejections', () => {
     expect(bodyOf(`id=${key.slice(0, -6)}&lat=95`)).toBe('id=gps_…&lat=95')
     // The connection may have broken there.
     expect(bodyOf(`{"deviceId":"${key.slice(0, -1)}`)).toBe('{"deviceId":"gps_…')
-    // Room left by masked keys is not filled with the beginning of another key.
+    // Room left by masked keys is not filled with the start of another key.
     expect(bodyOf(`${key},`.repeat(200))).toMatch(/^(gps_…,)*(gps_…)?$/)
   })
 })
@@ -122,7 +122,7 @@ test('a key written with JSON escapes is found wherever the body is cut', () => 
     expect(bodyOf(`{"note":"gps${underscore}${rest}"}`)).toBe('{"note":"gps_…"}')
     expect(bodyOf(`{"note":"gps${underscore}${rest.slice(0, 9)}`)).toBe('{"note":"gps_…')
   }
-  // An escaped backslash begins no other escape; text that hides no key stays unchanged.
+  // An escaped backslash starts no other escape; text that hides no key stays unchanged.
   expect(bodyOf(`"\\\\u0067ps_ \\u0041"`)).toBe(`"\\\\u0067ps_ \\u0041"`)
 })
 

@@ -86,7 +86,7 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 describe('rejections', () => {
-  test('up to 20 refused reports of a key and second are stored individually, the rest are counted', async () => {
+  test('up to 20 rejected reports of a key and second are stored individually, the rest are counted', async () => {
     refuse(20)
     refuse(5)
     refuse(3, 'key-1', 'FORBIDDEN')
@@ -116,7 +116,7 @@ describe('rejections', () => {
     expect(await counted()).toEqual({ kept: 40, counted: 9 })
   })
 
-  test('up to 100 refused reports a second of one account are stored, the rest are counted', async () => {
+  test('up to 100 rejected reports a second of one account are stored, the rest are counted', async () => {
     refuseForOneSecond()
     clock.time -= 1
     refuse(3, 'key-10')
@@ -131,7 +131,7 @@ describe('rejections', () => {
     expect(await counted()).toEqual({ kept: 101, counted: 3 })
   })
 
-  test('up to 200 refused reports a second of all accounts together are stored, with a share for each account', async () => {
+  test('up to 200 rejected reports a second of all accounts together are stored, with a share for each account', async () => {
     const flood = (account: number) => {
       for (let key = 0; key < 20; key += 1) {
         refuse(20, `key-${account}-${key}`, 'INVALID_PARAMS', `flood-${account}`)
@@ -165,7 +165,7 @@ describe('rejections', () => {
     expect(await kept()).toBe(517 + 100)
   })
 
-  test('the counts of refused reports restart with each second', async () => {
+  test('the counts of rejected reports restart with each second', async () => {
     refuse(25)
     clock.time = T0 + 1_000
     refuse(25)
@@ -189,14 +189,14 @@ describe('rejections', () => {
     expect(await counted()).toEqual({ kept: 20, counted: 5 })
   })
 
-  test('all refused reports are written at shutdown, including those of an unfinished second', async () => {
+  test('all rejected reports are written at shutdown, including those of an unfinished second', async () => {
     refuse(21)
     await rejections.close()
     expect(await logged()).toHaveLength(21)
     expect(await counted()).toEqual({ kept: 20, counted: 1 })
   })
 
-  test('refused reports are written after pending ones, and none twice', async () => {
+  test('rejected reports are written after pending ones, and none twice', async () => {
     let go = () => {}
     let atOnce = 0
     const held = new Promise<void>((resolve) => (go = resolve))

@@ -51,7 +51,7 @@ test('a request whose reports were counted by outcome is not counted again when 
   expect(offered).toEqual([])
 })
 
-test('a request that fails counts all its reports, and without a key it leaves no rejection', async () => {
+test('a request that fails counts all its reports, and without a key it causes no rejection', async () => {
   reportMetrics.failed(unavailable('the log is away'), {}, 3)
   reportMetrics.failed(faulty, {})
   expect(await counted()).toEqual({ SERVICE_UNAVAILABLE: 3, INVALID_PARAMS: 1 })

@@ -143,7 +143,7 @@ describe('rotated secrets', () => {
     ingest.clock.time = T0
   })
 
-  test('without a grace time the previous secret is refused immediately', async () => {
+  test('without a grace time the previous secret is rejected immediately', async () => {
     const { secret, next } = await rotated(T0)
     expect((await refusal(`Bearer ${secret}`)).status).toBe(401)
     expect((await ingest.submit(minimal, { key: next })).status).toBe(200)
@@ -171,7 +171,7 @@ describe('rotated secrets', () => {
   })
 })
 
-test('a revoked key is refused within 5 s, even if the machine’s clock is set back', async () => {
+test('a revoked key is rejected within 5 s, even if the machine’s clock is set back', async () => {
   const own = await startIngest()
   const { id, secret } = await own.createKey()
   expect((await own.submit(minimal, { key: secret })).status).toBe(200)

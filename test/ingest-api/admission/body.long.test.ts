@@ -81,7 +81,7 @@ describe.each(codings)('bodies in %s', (coding, compress, decompress) => {
     ['is not what it says', () => Buffer.from(text)],
     ['is empty', () => Buffer.alloc(0)],
     ['becomes nothing', () => compress('')],
-    ['becomes what is no JSON', () => compress('{"deviceId":')],
+    ['becomes what is not JSON', () => compress('{"deviceId":')],
     ['becomes what is not UTF-8', () => compress(Buffer.from('{"deviceId":"\xe9"}', 'latin1'))],
   ])('a compressed body that %s is a 400', async (_what, damage) => {
     const before = (await ingest.logged()).length
@@ -152,7 +152,7 @@ test.each(['zstd', 'compress', 'gzip, br', 'gzip, identity', 'identity, identity
   },
 )
 
-test('a body is refused by its declared length alone', async () => {
+test('a body is rejected by its declared length alone', async () => {
   const answer = await send(Buffer.alloc(20 * 1024), 'gzip')
   expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
 })

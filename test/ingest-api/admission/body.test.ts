@@ -32,7 +32,7 @@ describe('size and type of the body', () => {
     expect((await ingest.logged()).length).toBe(before)
   })
 
-  test('a body of undeclared length is refused as soon as it is too large', async () => {
+  test('a body of undeclared length is rejected as soon as it is too large', async () => {
     const endless = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(8 * 1024)),
     })
@@ -105,7 +105,7 @@ test('a body cut off during the look-up of its key ends its request', async () =
     gone.push(eventually(() => asked > 0 && socket.resetAndDestroy()))
   }
   await Promise.all(gone)
-  // By the time that another one is answered, the server knows that they have gone.
+  // By the time that another one gets its response, the server knows that they have gone.
   expect((await own.request('/healthz')).status).toBe(200)
   letGo()
   await eventually(async () => {

@@ -31,7 +31,7 @@ function grantNamed(name: string): KeyGrant {
 const stopping = new AbortController()
 afterAll(() => stopping.abort())
 
-/** A source of grants that counts its calls and gives the desired answers. */
+/** A source of grants that counts its calls and gives the desired responses. */
 function source(answer: () => Promise<KeyGrant | undefined>) {
   const clock = { time: T0, now: () => clock.time }
   const wallClock = { time: T0, now: () => wallClock.time }

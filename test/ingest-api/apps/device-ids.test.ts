@@ -60,7 +60,7 @@ const REQUESTS: [string, string, (id: string) => string][] = [
 
 describe('ids that are numbers', () => {
   test.each(REQUESTS)(
-    '%s: a number beyond 2⁵³ is refused, and its digits are kept',
+    '%s: a number beyond 2⁵³ is rejected, and its digits are kept',
     async (_, path, body) => {
       const { id, secret } = await ingest.createKey()
       const sent = body('9007199254740993')

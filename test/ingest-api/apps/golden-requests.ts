@@ -18,7 +18,7 @@ export type Golden = {
     readonly positions: readonly ExpectedPosition[]
     /** How many rejections operators see; none if absent. */
     readonly rejected?: number
-    /** The answer's body as JSON. */
+    /** The response's body as JSON. */
     readonly answer?: unknown
     /** Further requests that change nothing. */
     readonly again?: readonly Sent[]

@@ -42,7 +42,7 @@ test('a busy store delays a request by at most 50 ms, and gets at most 16 look-u
   expect(await Promise.all(ofOne.slice(16))).toEqual(Array(584).fill(undefined))
   await jest.advanceTimersByTimeAsync(50)
   expect(await Promise.all(ofOne)).toEqual(Array(600).fill(undefined))
-  // The store has not answered one of them yet.
+  // The store has not responded to one of them yet.
   expect(await ask(1, 601)).toBeUndefined()
   const ofOthers = Array.from({ length: 160 }, (_, device) => ask(2 + (device % 8), device))
   expect(answers).toHaveLength(64)

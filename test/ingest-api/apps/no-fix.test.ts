@@ -109,7 +109,7 @@ describe('a message that its device marks as having no fix', () => {
     ],
     ['a position of 1999', FORWARD, forwarded({ fixTime: '1999-12-31T23:59:59Z' }), {}],
     [
-      'an Oyster whose decoder has the last place in `cached`',
+      'an Oyster whose decoder has the last position in `cached`',
       TTS,
       fixture('tts-oyster-cached'),
       {
@@ -123,9 +123,9 @@ describe('a message that its device marks as having no fix', () => {
       fixture('tts-wio-nofix'),
       { deviceId: '2CF7F1C0533000A2', attributes: expect.objectContaining({ satellites: 0, rssi: -70 }) },
     ],
-    ['a place in `cached` alone', TTS, uplink({ cached: PLACE }), {}],
+    ['a position in `cached` alone', TTS, uplink({ cached: PLACE }), {}],
     [
-      'fixFailed beside a place',
+      'fixFailed beside a position',
       TTS,
       uplink({ ...PLACE, fixFailed: true, batteryLevel: 1 }),
       { battery: 0.01 },
@@ -135,13 +135,13 @@ describe('a message that its device marks as having no fix', () => {
     ['satellites 0', CHIRPSTACK, event({ ...PLACE, satellites: 0 }), {}],
     ['sat 0', CHIRPSTACK, event({ ...PLACE, sat: '0' }), {}],
     [
-      'numSat 0 beside the place, one level below',
+      'numSat 0 beside the position, one level below',
       TTS,
       uplink({ gps: { ...PLACE, numSat: 0 } }),
       {},
     ],
     [
-      'no fix, next to the place that The Things Stack has read from it',
+      'no fix, next to the position that The Things Stack has read from it',
       TTS,
       uplink({ ...PLACE, sats: 0 }, { locations: { 'frm-payload': PLACE } }),
       {},
@@ -166,7 +166,7 @@ describe('a message that its device marks as having no fix', () => {
       { battery: 0.8, attributes: { hdop: 99.9 } },
     ],
     [
-      'a place near 0°, 0° one level below, as texts',
+      'a position near 0°, 0° one level below, as texts',
       TTS,
       uplink({ gps: { lat: '0.0005', lon: '-0.0009' } }),
       {},
@@ -232,7 +232,7 @@ describe('a position without such a mark', () => {
     ['0 satellites near 0°, at 1° east', OSMAND, 'id=A1&lat=0&lon=1&sat=0', { longitude: 1 }],
     ['valid=1', OSMAND, 'id=A1&lat=1&lon=2&valid=1', { latitude: 1 }],
     [
-      'a place by cells, which a Traccar server leaves outdated',
+      'a position by cells, which a Traccar server leaves outdated',
       FORWARD,
       forwarded({ outdated: true, attributes: { approximate: true } }),
       { attributes: { approximate: true } },
@@ -247,7 +247,7 @@ describe('a position without such a mark', () => {
     ['0° north alone', CHIRPSTACK, event({ latitude: 0, longitude: 10 }), { longitude: 10 }],
     ['fixFailed false', TTS, uplink({ ...PLACE, fixFailed: false }), PLACE],
     [
-      'a place that is newer than the one in `cached`',
+      'a position that is newer than the one in `cached`',
       TTS,
       uplink({ ...PLACE, cached: { latitude: 1, longitude: 2 } }),
       PLACE,
@@ -284,7 +284,7 @@ describe('a heartbeat', () => {
       { battery: 0.4, attributes: { charging: true } },
     ],
     [
-      'a Traccar server without a place',
+      'a Traccar server without a position',
       FORWARD,
       { device: { uniqueId: 'A1' }, position: { attributes: { batteryLevel: 3 } } },
       { battery: 0.03 },

@@ -69,7 +69,7 @@ test('a key in a URL never appears in logs, metrics, rejections, events or answe
   expect(logged.length).toBeGreaterThan(10)
 })
 
-test('an attribute that contains a key, however hidden, is left out of an app’s point, but the point is stored', async () => {
+test('an attribute that contains a key, however hidden, is omitted from an app’s point, but the point is stored', async () => {
   const { secret } = await ingest.createKey()
   const params = new URLSearchParams()
   HIDDEN.forEach(([, hide], number) => params.set(`note${number}`, hide(secret)))
@@ -79,7 +79,7 @@ test('an attribute that contains a key, however hidden, is left out of an app’
   expect(event?.attributes).toEqual({ fine: 'yes' })
 })
 
-test('a device id that contains a key is refused in positions and heartbeats, and not stored', async () => {
+test('a device id that contains a key is rejected in positions and heartbeats, and not stored', async () => {
   const { id, secret } = await ingest.createKey()
   const point = { lat: 1, lon: 2, tst: now() }
   // The user has put the key into each empty field.

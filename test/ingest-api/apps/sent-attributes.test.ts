@@ -305,7 +305,7 @@ test('a Traccar server’s 1 % is 1 %, its accuracy of 0 is unknown, and its hou
   expect(report.attributes).not.toHaveProperty('hours')
 })
 
-test('1 % of GPSLogger in the format of Overland is no full battery, and 1 of Overland is', () => {
+test('1 % of GPSLogger in the format of Overland is not a full battery, and 1 of Overland is', () => {
   const battery = (properties: object) => judged(overland, feature(properties)).battery
   expect(battery({ battery_level: 1, deferred: 1000 })).toBe(1)
   expect(battery({ battery_level: 0.4, deferred: 1000 })).toBe(0.4)
@@ -340,7 +340,7 @@ test('a known attribute in a query gets its type, in any notation', () => {
   })
 })
 
-test('attributes that do not fit are left out and counted, but the point is stored', () => {
+test('attributes that do not fit are omitted and counted, but the point is stored', () => {
   const many = Array.from({ length: 33 }, (_, n) => `a${n}=1`).join('&')
   expect(judged(osmand, `${QUERY}&${many}`)).toMatchObject({ latitude: 54.3, dropped: 1 })
   const bad = forwarded({ ['x'.repeat(65)]: 1, 'b d': 1, text: 'x'.repeat(257), good: 1 })

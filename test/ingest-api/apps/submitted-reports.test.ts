@@ -58,7 +58,7 @@ describe('requests without a position', () => {
     },
   )
 
-  test('a request with a device’s position is no heartbeat of it, nor of the fallback device if the key does not allow that', async () => {
+  test('a request with a device’s position is not a heartbeat of that device, nor of a fallback device that the key does not allow', async () => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })
     const action = { properties: { device_id: 'van', action: 'x' } }
     expect((await post(ingest, OVERLAND, batch(feature(), action), bearer(secret))).status).toBe(
@@ -79,7 +79,7 @@ describe('a request that is neither position nor heartbeat', () => {
       'the message has neither a device nor a position, and the key is for several devices',
     ],
     [
-      'our own format at the path of OsmAnd',
+      'the native format at the path of OsmAnd',
       OSMAND,
       '{"deviceId":"van","latitude":1,"longitude":2}',
       'the body must be {"device_id":"…","location":{…}}',
@@ -97,22 +97,22 @@ describe('a request that is neither position nor heartbeat', () => {
       'lat and lon are missing: lng is not a name of theirs',
     ],
     [
-      'something else in place of Traccar’s forwarding',
+      'something other than Traccar’s forwarding',
       '/api/v1/senders/traccar-forward',
       '{"deviceId":"van"}',
       'the body must be {"position":{…},"device":{…}}: set forward.type to json',
     ],
     [
-      'something else in place of The Things Stack',
+      'something other than The Things Stack',
       '/api/v1/senders/the-things-stack',
       '{"deviceInfo":{}}',
-      'this is no message of The Things Stack: end_device_ids is missing',
+      'this is not a message of The Things Stack: end_device_ids is missing',
     ],
     [
-      'something else in place of ChirpStack 4',
+      'something other than ChirpStack 4',
       '/api/v1/senders/chirpstack',
       '{"devEUI":"AQ==","object":{"latitude":1,"longitude":2}}',
-      'this is no event of ChirpStack 4: deviceInfo is missing',
+      'this is not an event of ChirpStack 4: deviceInfo is missing',
     ],
   ])('gets a 200 and a rejection: %s', async (_, path, body, message) => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })

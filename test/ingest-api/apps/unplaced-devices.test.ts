@@ -32,7 +32,7 @@ async function heartbeats(): Promise<number> {
   return events - (await ingest.logged()).length
 }
 
-test('heartbeats of a device without any position leave one rejection an hour, and one immediately for each new alarm', async () => {
+test('heartbeats of a device without any position cause one rejection an hour, and one immediately for each new alarm', async () => {
   await start()
   await osmand('id=van&batt=5')
   await osmand('id=van&batt=4')
@@ -119,7 +119,7 @@ test.each<[string, string, object | string]>([
   ['phonetrack', '/log/opengts/:key/van', `${VOID}&alarm=sos`],
   ['phonetrack', '/log/opengts/:key/van', 'alarm=sos'],
 ])(
-  'an SOS without a fix of a new device leaves a rejection that names it: %s %s %#',
+  'an SOS without a fix of a new device causes a rejection that names it: %s %s %#',
   async (app, path, sent) => {
     await start()
     const isQuery = typeof sent === 'string'
@@ -139,7 +139,7 @@ test.each<[string, string, object | string]>([
   },
 )
 
-test('a device with a position in the same request, or in the last minute, leaves no rejection', async () => {
+test('a device with a position in the same request, or in the last minute, causes no rejection', async () => {
   await start()
   const action = { properties: { device_id: 'van', action: 'x' } }
   const sent = await post(ingest, OVERLAND, batch(feature(), action), bearer(key.secret))
@@ -155,7 +155,7 @@ test('a device with a position in the same request, or in the last minute, leave
   expect(await messages()).toEqual([`${NEW}, with the alarm sos`])
 })
 
-test('a device with a stored position leaves no rejection', async () => {
+test('a device with a stored position causes no rejection', async () => {
   await start()
   const van = positionReported({ accountId: 'acc-1', deviceId: 'van' })
   await ingest.store.project(batchOf(new LogOfOneSuite().append(van)))
@@ -163,7 +163,7 @@ test('a device with a stored position leaves no rejection', async () => {
   expect(await messages()).toEqual([])
 })
 
-test('while the store does not respond, a heartbeat with an alarm is stored, and leaves a rejection', async () => {
+test('while the store does not respond, a heartbeat with an alarm is stored, and causes a rejection', async () => {
   const findDevice = () => Promise.reject(new DependencyError('away', { retriable: true }))
   await start({ wrapDevices: () => ({ findDevice }) })
   await osmand('id=van&batt=5')

@@ -17,7 +17,7 @@ import {
 let ingest: IngestHarness
 ingestForAllTests((given) => ({ ingest } = given))
 
-describe('answers to apps', () => {
+describe('responses to apps', () => {
   test.each<[string, string, () => string, number, string]>([
     ['OwnTracks', OWNTRACKS, () => location(), 200, '[]'],
     ['OwnTracks at its own path', '/pub', () => location(), 200, '[]'],
@@ -35,7 +35,7 @@ describe('answers to apps', () => {
     ['Traccar', '/api/v1/senders/traccar', () => query(), 200, ''],
     ['the root', '/', () => query(), 200, ''],
   ])(
-    'the answer to %s has the status and body that the app expects',
+    'the response to %s has the status and body that the app expects',
     async (_, path, body, status, text) => {
       const { id, secret } = await ingest.createKey()
       const answer = await fetch(ingest.url + path, {
@@ -81,7 +81,7 @@ describe('answers to apps', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('the answer of the root path without a position names the service', async () => {
+  test('the response of the root path without a position names the service', async () => {
     expect((await ingest.request('/?key=x')).body).toMatchObject({
       data: { service: 'gps-ingest-api' },
     })
@@ -92,7 +92,7 @@ describe('answers to apps', () => {
 
   // Inherited properties of objects are not readers either.
   test.each(['anything', 'constructor'])(
-    'the answer to PhoneTrack’s app called %s is an empty 200',
+    'the response to PhoneTrack’s app called %s is an empty 200',
     async (app) => {
       const { id, secret } = await ingest.createKey()
       const answer = await fetch(`${ingest.url}/log/${app}/${secret}/van?${query()}`)
@@ -112,7 +112,7 @@ describe('answers to apps', () => {
     },
   )
 
-  test('the answer to OwnTracks without a valid key is never a 4xx, not even at PhoneTrack’s paths', async () => {
+  test('the response to OwnTracks without a valid key is never a 4xx, not even at PhoneTrack’s paths', async () => {
     const prefixes = ['', '/apps/phonetrack', '/index.php/apps/phonetrack']
     for (const path of prefixes.map((prefix) => `${prefix}/log/owntracks/none/van`)) {
       const answer = await fetch(ingest.url + path, { method: 'POST', body: location() })
@@ -122,7 +122,7 @@ describe('answers to apps', () => {
   })
 
   test.each(['My-Logger2', '0'])(
-    'the answer to PhoneTrack’s app %s is the same as to a known app',
+    'the response to PhoneTrack’s app %s is the same as to a known app',
     async (app) => {
       const { id, secret } = await ingest.createKey()
       const url = `${ingest.url}/log/${app}/${secret}/tug?lat=45&lon=13&timestamp=${T0 / 1000}`
@@ -131,14 +131,14 @@ describe('answers to apps', () => {
     },
   )
 
-  test('a path with a trailing slash is answered without a redirect', async () => {
+  test('a path with a trailing slash gets its response without a redirect', async () => {
     const { id, secret } = await ingest.createKey()
     const url = `${ingest.url}/api/v1/senders/traccar/${secret}/?${query()}`
     expect((await fetch(url)).status).toBe(200)
     expect(await devicesOf(ingest, id)).toEqual(['van'])
   })
 
-  test('the answer to another method names the allowed methods', async () => {
+  test('the response to another method names the allowed methods', async () => {
     const answer = await ingest.request(OVERLAND, { method: 'PUT' })
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
   })

@@ -63,7 +63,7 @@ describe('data that can never be accepted', () => {
       () => `id=van&lat=invalid&lon=10`,
       'latitude "invalid" is not a number',
     ],
-    ['half a place', OSMAND, () => `id=van&lat=10`, 'longitude is missing'],
+    ['half a position', OSMAND, () => `id=van&lat=10`, 'longitude is missing'],
     [
       'before 2000',
       OSMAND,
@@ -95,13 +95,13 @@ describe('data that can never be accepted', () => {
       'deviceId must have 1 to 128 characters',
     ],
     [
-      'bytes that are no UTF-8 in a form',
+      'bytes that are not UTF-8 in a form',
       OSMAND,
       () => 'id=%ff&lat=1&lon=2',
       'deviceId must be well-formed Unicode, without lone surrogates',
     ],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       OWNTRACKS,
       () => Uint8Array.of(0x7b, 0xff, 0x7d),
       'the body must be UTF-8',
@@ -119,7 +119,7 @@ describe('data that can never be accepted', () => {
       'features that are none',
       OVERLAND,
       () => batch(1, { geometry: 2 }),
-      '2 of the locations are no GeoJSON points',
+      '2 of the locations are not GeoJSON points',
     ],
     [
       'too much',
@@ -150,7 +150,7 @@ describe('data that can never be accepted', () => {
     async (_, path, body, message) => {
       const { id, secret } = await ingest.createKey()
       expect((await post(ingest, path, body(), bearer(secret))).status).toBe(200)
-      // Nothing is flushed: it was durable before the answer.
+      // Nothing is flushed: it was durable before the response.
       expect((await rejectionsOf(ingest, id)).map((told) => told.message)).toEqual([message])
       expect(await devicesOf(ingest, id)).toEqual([])
     },
@@ -214,7 +214,7 @@ describe('data that can never be accepted', () => {
     const sent = () => post(ingest, `/log/multiple/${secret}/van`, points, headers)
     expect((await unhurried(sent)).status).toBe(200)
     expect((await rejectionsOf(ingest, id)).map(({ message, count }) => [message, count])).toEqual([
-      ['10000 of the points are no lists that begin with latitude and longitude', 1],
+      ['10000 of the points are not lists that start with latitude and longitude', 1],
       ['a request may have 10000 points: 339001 more were sent', 1],
     ])
   })

@@ -36,7 +36,7 @@ function data(answer: Answer): Batch {
 }
 
 describe('batches', () => {
-  test('a batch of valid reports is answered with a recordId for each, in order', async () => {
+  test('a batch of valid reports gets a recordId for each, in order', async () => {
     const answer = await ingest.batch({ reports: [report(1), report(2), report(1)] }, { key })
     expect(answer.body).toMatchObject({ success: true, code: 200 })
     const { accepted, rejected, results } = data(answer)
@@ -70,7 +70,7 @@ describe('batches', () => {
     expect({ accepted, rejected }).toEqual({ accepted: 0, rejected: 2 })
   })
 
-  test('a batch of 1000 reports is written together, and one of 1001 is refused', async () => {
+  test('a batch of 1000 reports is written together, and one of 1001 is rejected', async () => {
     const reports = Array.from({ length: 1000 }, (_, number) => report(number))
     expect(data(await ingest.batch({ reports }, { key })).accepted).toBe(1000)
     expect((await ingest.logged()).length).toBe(logged + 1000)
@@ -98,7 +98,7 @@ describe('batches', () => {
     expect(first).not.toContain((single.body['data'] as Result).recordId)
   })
 
-  test('a batch with an invalid Idempotency-Key is refused as a whole', async () => {
+  test('a batch with an invalid Idempotency-Key is rejected as a whole', async () => {
     const before = (await ingest.logged()).length
     for (const bad of ['a b', 'é', 'x'.repeat(256)]) {
       const headers = { 'Idempotency-Key': bad }
@@ -110,22 +110,22 @@ describe('batches', () => {
   })
 })
 
-describe('batches that are refused as a whole', () => {
+describe('batches that are rejected as a whole', () => {
   test.each([
-    ['that is no JSON', '{"reports":['],
+    ['that is not JSON', '{"reports":['],
     ['that is a list', [report(1)]],
     ['that is one report', report(1)],
-    ['whose reports are no list', { reports: { 0: report(1) } }],
+    ['whose reports are not a list', { reports: { 0: report(1) } }],
     ['without reports', { reports: [] }],
     ['whose reports are inherited', '{"__proto__":{"reports":[{}]}}'],
     ['that is empty', ''],
     ['that is null', 'null'],
-  ])('a batch %s is refused as a whole', async (_what, body) => {
+  ])('a batch %s is rejected as a whole', async (_what, body) => {
     expectRefused(await ingest.batch(body, { key }), 400, 'INVALID_PARAMS')
     expect((await ingest.logged()).length).toBe(logged)
   })
 
-  test('a batch of more than 1 MiB is refused as a whole, and one of 1 MiB is accepted', async () => {
+  test('a batch of more than 1 MiB is rejected as a whole, and one of 1 MiB is accepted', async () => {
     const padded = (bytes: number) => {
       const text = JSON.stringify({ reports: [report(1)], note: '' })
       return text.replace('""', `"${'n'.repeat(bytes - text.length)}"`)
@@ -135,7 +135,7 @@ describe('batches that are refused as a whole', () => {
     expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
   })
 
-  test('a batch without a valid key is refused as a whole, with any content', async () => {
+  test('a batch without a valid key is rejected as a whole, with any content', async () => {
     for (const body of [{ reports: [report(1)] }, 'no JSON']) {
       expectRefused(await ingest.batch(body), 401, 'UNAUTHORIZED')
     }

@@ -12,7 +12,7 @@ const WAITING = 64
 let ingest: IngestHarness
 let key: string
 let load: CountingLoad
-/** The devices of the events of each append that has begun, each once. */
+/** The devices of the events of each append that has started, each once. */
 let appends: string[][]
 /** Each releases an import's append, which the test holds back. */
 let held: (() => void)[]
@@ -89,7 +89,7 @@ test('a report that arrives while an import is processed is appended before the 
   )
 })
 
-test('an import is answered only once all of it is durable', async () => {
+test('an import gets its response only once all of it is durable', async () => {
   let isAnswered = false
   const imported = ingest.import(history('import', 1_000), { key }).finally(() => {
     isAnswered = true
@@ -130,7 +130,7 @@ test('at most two imports are processed concurrently; waiting ones hold only unp
   expect(await answered).toBe(400)
 })
 
-test('beyond 64 waiting imports, the account with most of them gets a 503, and another account has its turn', async () => {
+test('beyond 64 waiting imports, the account with most of them gets a 503, and another account is served', async () => {
   const other = (await ingest.createKeyOfNewAccount({ scopes: ['positions:import'] })).secret
   const answers: Answer[] = []
   const send = async (number: number, from = key) => {

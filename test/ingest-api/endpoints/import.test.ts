@@ -40,7 +40,7 @@ describe('imports', () => {
     })
   })
 
-  test('the import refuses only a position without a timestamp', async () => {
+  test('the import rejects only a position without a timestamp', async () => {
     const untimed = { ...report, timestamp: undefined }
     const { body } = await ingest.import(
       { reports: [untimed, { ...untimed, timestamp: null }, report] },
@@ -51,7 +51,8 @@ describe('imports', () => {
     expect(data.results[0]).toEqual({
       index: 0,
       error: 'INVALID_PARAMS',
-      message: 'timestamp is required of an imported position: the ISO 8601 time when it was true',
+      message:
+        'timestamp is required of an imported position: the ISO 8601 time when it was recorded',
     })
   })
 

@@ -10,7 +10,7 @@ let key: string
 ingestForAllTests((given) => ({ ingest, key } = given))
 
 describe('accepted reports', () => {
-  test('an accepted report is answered with its recordId and time of receipt, and is in the log', async () => {
+  test('an accepted report gets its recordId and time of receipt, and is in the log', async () => {
     const before = (await ingest.logged()).length
     const report = {
       ...minimal,
@@ -108,7 +108,7 @@ describe('accepted reports', () => {
   })
 })
 
-test('a misspelt field is named in the answer, and in the rejection', async () => {
+test('a misspelt field is named in the response, and in the rejection', async () => {
   const place = { deviceId: 'van', latitude: 1, longitude: 2 }
   const accepted = await ingest.submit({ ...place, accurracy: 5 }, { key })
   expect(accepted.body).toMatchObject({
@@ -152,7 +152,7 @@ describe('faulty reports', () => {
   ]
 
   test.each(refused)(
-    'a report with a fault is refused by field name and does not reach the log: %s',
+    'a report with a fault is rejected by field name and does not reach the log: %s',
     async (_what, body, fields) => {
       const before = (await ingest.logged()).length
       const answer = await ingest.submit(body, { key })
@@ -170,7 +170,7 @@ describe('faulty reports', () => {
     ['with a space', 'a b'],
     ['not ASCII', 'caf\u00e9'],
   ])(
-    'a report with an Idempotency-Key that is %s is refused and does not reach the log',
+    'a report with an Idempotency-Key that is %s is rejected and does not reach the log',
     async (_what, value) => {
       const before = (await ingest.logged()).length
       const answer = await ingest.submit(minimal, { key, headers: { 'Idempotency-Key': value } })

@@ -147,7 +147,7 @@ test('a car parked inside a new geofence with inaccurate fixes is inside without
   expect(device.inside).toEqual([small.id])
 })
 
-test('a passer-by, inaccurate when a small geofence was made, neither enters nor leaves it', () => {
+test('a passer-by, inaccurate when a small geofence was created, neither enters nor leaves it', () => {
   const device = new JudgedDevice(definitions())
   device.judge(at(0, { accuracy: 95 }))
   const small = geofence({ shape: circle(10), inForceSince: T0 + 100_000 })

@@ -18,20 +18,20 @@ async function heardSince(): Promise<number> {
   return world.hearing.current().since
 }
 
-test('nothing is heard before an ingest API is ready', async () => {
+test('no reports can arrive before an ingest API is ready', async () => {
   expect(world.hearing.current().since).toBe(Infinity)
   expect(await heardSince()).toBe(Infinity)
   await world.ingestReports({ readySince: -1 })
   expect(await heardSince()).toBe(Infinity)
 })
 
-test('reports are heard from the moment the ingest API is ready', async () => {
+test('reports can arrive from the moment the ingest API is ready', async () => {
   await world.ingestReports({ readySince: T0 - 5_000 })
   expect(await heardSince()).toBe(T0 - 5_000)
   expect(world.hearing.current().graceMs).toBe(600_000)
 })
 
-test('silences are not judged until reports have been heard for long enough', async () => {
+test('silences are not judged until reports could arrive for long enough', async () => {
   await world.hearing.look()
   expect(world.hearing.heldSince()).toBe(T0)
   while (clock.time < T0 + 600_000) {
@@ -46,7 +46,7 @@ test('silences are not judged until reports have been heard for long enough', as
   expect(world.hearing.heldSince()).toBe(clock.time)
 })
 
-test('an ingest API that has not reported for 15 seconds does not count as heard', async () => {
+test('an ingest API that has not reported for 15 seconds does not count as ready', async () => {
   await world.ingestReports()
   clock.time += 15_000
   expect(await heardSince()).toBe(0)
@@ -97,7 +97,7 @@ test('an instance that starts beside another interrupts nothing', async () => {
   expect(await heardSince()).toBe(T0 - 3_600_000)
 })
 
-test('the embedded process hears nothing before its ingest API has reported', async () => {
+test('the embedded process receives nothing before its ingest API has reported', async () => {
   await world.ingestReports({ readySince: T0 - 3_600_000 })
   clock.time += 11_000
   world = factsWorld({ ...opened, clock, isEmbedded: true })

@@ -160,7 +160,7 @@ test('a disabled device, or one of a suspended account, never becomes offline', 
   ])
 })
 
-test('a device counts as heard when it is enabled or its account is reinstated, without a fact', () => {
+test('a device’s silence restarts when it is enabled or its account is reinstated, without a fact', () => {
   const enabled = { ...usual, definitions: { ...usual.definitions, watchedSince: T0 + 5 * HOUR } }
   expect(told(judged([report(0), 359 * MINUTE], enabled))).toEqual([['device.online', 0]])
   expect(told(judged([report(0), 360 * MINUTE], enabled))).toEqual([

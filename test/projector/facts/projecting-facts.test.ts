@@ -118,7 +118,7 @@ async function projected(judging: World['judging']): Promise<boolean> {
   return true
 }
 
-test('a repeat after such a crash is no alarm', async () => {
+test('a repeat after such a crash is not an alarm', async () => {
   const opened = await begin()
   const pressed = at(0, { attributes: { alarm: 'sos' } })
   await eventLog.append([pressed])
@@ -246,7 +246,7 @@ test('facts decided from another log are rejected', async () => {
   await eventLog.append([at(2)])
   await expect(
     project({ ...opened, judging: { ...opened.judging, store: other } }, other),
-  ).rejects.toThrow(/the facts were decided from another log: .*remove facts.sqlite/)
+  ).rejects.toThrow(/the events were decided from another log: .*remove facts.sqlite/)
 })
 
 test('changing an interval or enabling a device recomputes its deadline', async () => {
@@ -289,7 +289,7 @@ test('time does not pass before everything in the log has been judged', async ()
   expect((await facts()).at(-1)).toEqual(['device.offline', HOUR + 59 * MINUTE, 2])
 })
 
-test('time does not pass before every ingest API has reported later', async () => {
+test('a time has not passed until every ingest API has reported after it', async () => {
   const opened = await begin()
   await eventLog.append([at(0)])
   await project(opened)

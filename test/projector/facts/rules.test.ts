@@ -345,7 +345,7 @@ test('a disabled device, and one of a suspended account, never becomes silent', 
   expect(device.passTime(10_000)).toEqual([])
 })
 
-test('a device counts as heard when it is enabled or its account is reinstated', () => {
+test('a device’s silence restarts when it is enabled or its account is reinstated', () => {
   const silent = rule({ when: { silent: true }, forSeconds: 120 })
   const device = new JudgedDevice(definitions({ rules: [silent], isWatched: false }))
   device.judge(at(0))

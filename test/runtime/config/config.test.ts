@@ -346,7 +346,7 @@ describe('the configuration', () => {
     'smtp://a b',
   ])('%s is not the URL of a mail server, and the error shows the expected form', (url) => {
     const message = faults({ SMTP_URL: url, SMTP_FROM: 'gps@example.org' })
-    expect(message).toContain('begins with smtp:// or smtps:// and has a host, such as smtps://')
+    expect(message).toContain('starts with smtp:// or smtps:// and has a host, such as smtps://')
   })
 })
 

@@ -15,7 +15,7 @@ const MESSAGES: readonly (readonly [message: string, variable: string, value: st
     'kafka',
   ],
   [
-    'MONGODB_URL must be a URL that begins with mongodb:// or mongodb+srv://',
+    'MONGODB_URL must be a URL that starts with mongodb:// or mongodb+srv://',
     'MONGODB_URL',
     'http://x',
   ],

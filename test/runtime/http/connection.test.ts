@@ -62,7 +62,7 @@ async function turns(): Promise<void> {
 const answers = () =>
   [...connection.received().matchAll(/<\/(\w+) (\d+)>/g)].map(([, path]) => path)
 
-test('pipelined requests start 16 at a time, the next as responses finish, and are answered in order', async () => {
+test('pipelined requests start 16 at a time, the next as responses finish, and get their responses in order', async () => {
   socket.write(Array.from({ length: 100 }, (_, n) => get(n)).join(''))
   await eventually(() => begun.length >= 16)
   await turns()

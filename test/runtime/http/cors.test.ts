@@ -32,7 +32,7 @@ function allowed({ headers }: Response): string | null {
   return headers.get('access-control-allow-origin')
 }
 
-test('a preflight of a listed origin is answered before any authentication', async () => {
+test('a preflight of a listed origin gets its response before any authentication', async () => {
   const answer = await fetch(listed.url, { method: 'OPTIONS', headers: PREFLIGHT })
   expect(answer.status).toBe(204)
   expect(Object.fromEntries(answer.headers)).toMatchObject({

@@ -71,7 +71,7 @@ async function exchange(url: string, text: string) {
   }
 }
 
-describe('requests that never reach the app are answered in the envelope', () => {
+describe('requests that never reach the app get the error envelope', () => {
   let server: HttpServer
   const { app, logged } = patientApp()
 
@@ -134,7 +134,7 @@ describe('requests that never reach the app are answered in the envelope', () =>
   })
 
   test.each(['/a', '/fail'])(
-    'no cache keeps an answer, and no browser guesses: %s',
+    'no cache keeps a response, and no browser guesses: %s',
     async (path) => {
       const { headers } = await fetch(server.url + path)
       expect(headers.get('cache-control')).toBe('no-store')
@@ -160,7 +160,7 @@ describe('requests that never reach the app are answered in the envelope', () =>
   })
 })
 
-test('a valid request is answered even if garbage follows it', async () => {
+test('a valid request gets its response even if garbage follows it', async () => {
   const { app, waiting } = patientApp()
   const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
   const { received, closed } = rawConnection(

@@ -58,7 +58,7 @@ test('503 responses during an outage are not logged after its end', () => {
     logger,
     now: () => now,
   })
-  const away = outage.mark(new DependencyError('no answer', { retriable: true }))
+  const away = outage.mark(new DependencyError('no response', { retriable: true }))
   const note = refusalLog({ logger })
   outage.failed(away)
   for (let time = 0; time < 3; time += 1) note(unavailable('not ready', away))

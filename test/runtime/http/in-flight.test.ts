@@ -84,7 +84,7 @@ test("a request rejected after its body by the account's share reserves nothing"
 })
 
 test.each(['before', 'while'])(
-  'a request whose client goes %s its body is read gives up its place once',
+  'a request whose client goes %s its body is read gives up its slot once',
   (time) => {
     const load = new InFlight({ mostRequests: 1 })
     const answer = begin(load)

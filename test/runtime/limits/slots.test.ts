@@ -3,7 +3,7 @@ import { Slots } from '../../../runtime/limits/slots.ts'
 
 const refusal = () => new Error('no room')
 
-test('no more calls run concurrently than allowed, and all get their turn in order, even after failures', async () => {
+test('no more calls run concurrently than allowed, and all run in order, even after failures', async () => {
   const slots = new Slots({ most: 2, waiting: 10, refusal })
   const begun: number[] = []
   let running = 0

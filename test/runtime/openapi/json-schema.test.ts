@@ -45,7 +45,7 @@ test.each([
   ['is allowed', Joi.number().allow(null), { type: ['number', 'null'] }],
   ['is taken for absence', Joi.number().empty(null), { type: ['number', 'null'] }],
   ['is missing', Joi.number().empty(null).required(), { type: 'number' }],
-  ['is refused', Joi.number(), { type: 'number' }],
+  ['is rejected', Joi.number(), { type: 'number' }],
   [
     'is allowed besides choices',
     Joi.string().valid('a', 'b').empty(null),

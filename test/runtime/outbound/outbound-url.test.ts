@@ -39,7 +39,7 @@ test.each([
   ['https://a@example.org/', /user name/],
   ['example.org', /URL/],
   ['', /URL/],
-])('%s is refused', (url, fault) => expect(outboundUrlFault(url, [])).toMatch(fault))
+])('%s is rejected', (url, fault) => expect(outboundUrlFault(url, [])).toMatch(fault))
 
 test("requests may go to a network that the service's operator allows, even without TLS", () => {
   expect(outboundUrlFault('http://192.168.1.5:8123/api', HOME)).toBeUndefined()

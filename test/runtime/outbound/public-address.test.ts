@@ -69,6 +69,6 @@ test('a network contains exactly its addresses, even in wrapped forms', () => {
   expect(outside.filter((address) => isInNetworks(address, networks))).toEqual([])
 })
 
-test.each(['10.0.0.0', '10.0.0.0/33', 'fd00::/129', 'x/8', ''])('%p is no network', (text) =>
+test.each(['10.0.0.0', '10.0.0.0/33', 'fd00::/129', 'x/8', ''])('%p is not a network', (text) =>
   expect(parseNetwork(text)).toBeUndefined(),
 )

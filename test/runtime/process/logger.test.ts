@@ -53,10 +53,10 @@ test('fatal lines and lines below warning are always logged', () => {
 test("a failure during an outage is covered by the outage's lines", () => {
   const { logger, lines } = limited()
   const outage = new Outage({ dependency: 'MongoDB', variable: 'MONGODB_URL', logger })
-  const away = outage.mark(new DependencyError('no answer', { retriable: true }))
+  const away = outage.mark(new DependencyError('no response', { retriable: true }))
   outage.failed(away)
   for (let time = 0; time < 10; time += 1) logger.warn({ err: away }, 'answered with 503')
   expect(lines).toMatchObject([
-    { variable: 'MONGODB_URL', reason: 'no answer', msg: 'MongoDB is unavailable; retrying' },
+    { variable: 'MONGODB_URL', reason: 'no response', msg: 'MongoDB is unavailable; retrying' },
   ])
 })

@@ -3,7 +3,7 @@ import { DependencyError } from '../../../runtime/errors.ts'
 import { Outage } from '../../../runtime/process/outage.ts'
 
 const SETTLED = 30_000
-/** By then every call that began before a failure has been answered. */
+/** By then every call that started before a failure has been answered. */
 const LATE = 3_000
 
 /** A Kafka outage after its minimum observation time, with its clock and log lines. */
@@ -97,7 +97,7 @@ test('only transient failures belong to an outage', () => {
   const { outage } = watched()
   const lasting = new DependencyError('another version wrote it', { retriable: false })
   expect(outage.mark(lasting).outage).toBeUndefined()
-  const passing = new DependencyError('no answer', { retriable: true })
+  const passing = new DependencyError('no response', { retriable: true })
   expect(outage.mark(passing).outage).toBe(outage)
   expect(outage.mark('text')).toBe('text')
 })

@@ -19,7 +19,7 @@ test('a damaged key is not replaced: a new key would open none of the secrets', 
   const file = join(directory, 'secrets.key')
   writeFileSync(file, 'x')
   expect(() => secretsKeyIn(directory)).toThrow(
-    `${file} is damaged: put it back from a backup, or remove it and all subscriptions`,
+    `${file} is damaged: put it back from a backup, or remove it and all notifications`,
   )
   expect(readFileSync(file, 'utf8')).toBe('x')
 })

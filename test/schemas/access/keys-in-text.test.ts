@@ -28,7 +28,7 @@ describe.each(HIDDEN)('an API key %s', (_how, hide) => {
     }
   })
 
-  test('is refused as the value of an attribute, and as a device', () => {
+  test('is rejected as the value of an attribute, and as a device', () => {
     const report = { deviceId: 'tug', latitude: 1, longitude: 2, attributes: { note: hidden } }
     for (const parse of [parsePositionReport, parseByRules]) {
       expect(parse(report, { now: T0 })).toMatchObject({ faults: [{ field: 'attributes.note' }] })
@@ -86,7 +86,7 @@ test('a text without a key stays as it is, escapes and all', () => {
   )
 })
 
-test('wherever a text was cut, no beginning of a key remains in Base64 either', () => {
+test('wherever a text was cut, no start of a key remains in Base64 either', () => {
   const key = newApiKey()
   for (const secret of [`phone:${key}`, `me:${key}`, key]) {
     const text = `Authorization: Basic ${btoa(secret)}`

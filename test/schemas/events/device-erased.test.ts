@@ -27,7 +27,7 @@ test.each([
   ['with a value', { value: Buffer.from('{}') }],
   ['with an empty value', { value: Buffer.alloc(0) }],
   ['without an id', { eventId: undefined }],
-  ['with an id that is no ULID', { eventId: 'erasure-1' }],
+  ['with an id that is not a ULID', { eventId: 'erasure-1' }],
   ['with an id that goes on', { eventId: `${deviceErased().eventId}\n` }],
   ['without a time', { erasedAt: undefined }],
   ['with a time that is none', { erasedAt: NaN }],

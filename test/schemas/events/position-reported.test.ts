@@ -103,7 +103,7 @@ describe('PositionReported as JSON', () => {
     ['with a time that only looks like one', changed({ receivedAt: '5' })],
     ['with an unknown source of its time', changed({ timestampSource: 'gps' })],
     ['with an accuracy that is a text', changed({ accuracy: '5' })],
-    ['with a recordId that is no ULID', changed({ recordId: 'record-1' })],
+    ['with a recordId that is not a ULID', changed({ recordId: 'record-1' })],
     ['with a lone surrogate in its deviceId', changed({ deviceId: '\ud800' })],
     ['with a lone surrogate in its keyId', changed({ keyId: 'a\udfff' })],
     ['with a control character in its deviceId', changed({ deviceId: 'a\u0000b' })],

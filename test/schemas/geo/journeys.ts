@@ -14,7 +14,7 @@ type Leg = {
   readonly everyMs?: number
   /** Metres to the north travelled unseen. */
   readonly leap?: number
-  /** Whether nothing is reported. */
+  /** Whether the device is silent. */
   readonly silent?: boolean
 }
 

@@ -71,7 +71,7 @@ test('the days of a time zone before 1970 are supported', () => {
 
 test.each([
   [
-    'Europe/Berlin, an hour is left out',
+    'Europe/Berlin, an hour is omitted',
     ...['Europe/Berlin', '2026-03-29T00:10Z', '2026-03-29T02:00Z'],
     ['2026-03-29T00:00', '2026-03-29T01:00', '2026-03-29T02:00'],
   ],
@@ -91,12 +91,12 @@ test.each([
     ['2026-04-04T13:00', '2026-04-04T14:00', '2026-04-04T15:30', '2026-04-04T16:30'],
   ],
   [
-    'Lord Howe, half an hour is left out',
+    'Lord Howe, half an hour is omitted',
     ...['Australia/Lord_Howe', '2026-10-03T14:40Z', '2026-10-03T16:00Z'],
     ['2026-10-03T14:30', '2026-10-03T15:30', '2026-10-03T16:00'],
   ],
 ] as [string, string, string, string, string[]][])(
-  'the hours of a time zone begin as on local clocks: %s',
+  'the hours of a time zone start as on local clocks: %s',
   (_, timeZone, from, to, expected) => {
     expect(steps('hour', timeZone, from, to)).toEqual(expected)
   },

@@ -22,7 +22,7 @@ test.each<[string, readonly PolygonRing[], string, RegExp]>([
   ],
   ['an empty ring', [[]], '[0][0]', /must be closed/],
   [
-    'a ring of two places',
+    'a ring of two points',
     [ring('0 0, 10 0, 0 0, 10 0, 0 0')],
     '[0]',
     /must have three different positions at least/,

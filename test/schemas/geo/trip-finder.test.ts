@@ -246,7 +246,7 @@ test('later steps are certain once no remaining record can share a stop with ear
   expect(certainAfter(journey({ minutes: 60 })).includes(true)).toBe(false)
 })
 
-test('a stop and the trip after it are uncertain if the stop began before anything was certain', () => {
+test('a stop and the trip after it are uncertain if the stop started before anything was certain', () => {
   const drive = { speed: 15, minutes: 10 }
   const certain = certainAfter(journey({ minutes: 10 }, drive, { minutes: 10 }, drive))
   // The second stop starts with the record 10 s before the device parks, and is known 5 minutes

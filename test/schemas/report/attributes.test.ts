@@ -55,7 +55,7 @@ describe('attributes of reports', () => {
     ['2049 bytes', ofBytes(2049), ['attributes']],
     ['__proto__', JSON.parse('{"__proto__":{"deviceId":"a"}}'), ['attributes.__proto__']],
     ['an empty name', { '': 1 }, ['attributes[""]']],
-    ['a name that begins with a digit', { '1st': 1 }, ['attributes.1st']],
+    ['a name that starts with a digit', { '1st': 1 }, ['attributes.1st']],
     ['a name of 65 characters', { ['a'.repeat(65)]: 1 }, [`attributes.${'a'.repeat(64)}`]],
     ['a name with a blank', { 'a b': 1 }, ['attributes.a b']],
     [

@@ -57,7 +57,7 @@ describe('limits of geofences and rules', () => {
 
   test('an account has at most 10 000 geofences; a process that died between counting and storing uses up none', async () => {
     const small = () => newGeofence({ accountId })
-    // A geofence that the database refuses is no longer counted.
+    // A geofence that the database rejects is no longer counted.
     await store.createGeofences([newGeofence({ accountId, externalId: 'a' })])
     const twice = Array.from({ length: 500 }, () => newGeofence({ accountId, externalId: 'a' }))
     expect(new Set(await store.createGeofences(twice))).toEqual(new Set(['external id taken']))

@@ -215,7 +215,7 @@ describe('rules across documents', () => {
     expect(await found).toMatchObject({ key: { id: key.id }, secretValidUntil: 9 })
   })
 
-  /** A separate back office on the same data; `slow`: others get turns between its calls. */
+  /** A separate back office on the same data; `slow`: others run between its calls. */
   function process({
     slow,
     before = async () => undefined,

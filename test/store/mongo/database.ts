@@ -63,7 +63,7 @@ export function testDatabase({ url, database }: { url: string; database: string 
   }
 }
 
-/** The fixture of each test: a database of its own, and an account and a log for what is stored in it. */
+/** The fixture of each test: a separate database, and an account and a log for what is stored in it. */
 export type OnADatabase = TestDatabase & { readonly accountId: string; readonly log: LogOfOneSuite }
 
 export function mongoSuite(service: Parameters<typeof testDatabase>[0]): {

@@ -18,7 +18,7 @@ const DUPLICATE = { index: 2, code: 11_000 }
 
 test.each([
   ['a lost connection', new MongoNetworkError('connection closed'), true],
-  ['no answer', new MongoNetworkTimeoutError('timed out'), true],
+  ['no response', new MongoNetworkTimeoutError('timed out'), true],
   ['a closed client', new MongoTopologyClosedError(), true],
   ['a primary that stepped down', new MongoServerError({ code: 10_107 }), true],
   ['a write concern that was not met', new MongoServerError({ code: 64 }), true],

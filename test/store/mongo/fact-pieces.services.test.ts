@@ -94,7 +94,7 @@ await describeWith(['mongodb'], 'facts in size-limited writes', ({ mongodb }) =>
   )
 
   promise(
-    'the indexes of version 0.3.0 are dropped once the ones with the sequence exist',
+    'the indexes of version 0.3.0 are dropped once those with the sequence exist',
     async ({ db }) => {
       const collections = openFactCollections(db)
       await collections.facts.createIndexes([

@@ -2,7 +2,7 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
 
 /** A proxy to a server that can fail like a network. */
 export type FlakyProxy = {
-  /** The given URL with the proxy in place of the server. */
+  /** The given URL with the proxy instead of the server. */
   readonly url: string
   /** From now on, for the connections that are open too. */
   become(mode: Mode): Promise<void>
@@ -16,7 +16,7 @@ export type FlakyProxy = {
   /** Is shown every piece of a request as it comes. */
   watch(watcher: (bytes: Buffer) => void): void
   /**
-   * Sends the held requests to the server; resolves when it has answered. The answers never arrive.
+   * Sends the held requests to the server; resolves when it has responded. The responses never arrive.
    */
   release(): Promise<void>
   close(): Promise<void>
@@ -24,7 +24,7 @@ export type FlakyProxy = {
 
 /**
  * `refuse`: nobody listens. `silent`: connections stay, and no byte passes. `deaf`: requests reach
- * the server, and then the connection breaks in place of the answer.
+ * the server, and then the connection breaks instead of the response.
  */
 export type Mode = 'pass' | 'refuse' | 'silent' | 'deaf'
 

@@ -22,7 +22,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
     ])
   })
 
-  promise('a database of another schema is refused', async ({ open, db }) => {
+  promise('a database of another schema is rejected', async ({ open, db }) => {
     await open()
     await db.collection('meta').updateOne({ _id: SCHEMA }, { $inc: { version: 1 } })
     await expect(open()).rejects.toMatchObject({

@@ -18,7 +18,7 @@ test('the database is named in the URL, or gps', async () => {
   }
 })
 
-test('a malformed connection string is refused immediately', async () => {
+test('a malformed connection string is rejected immediately', async () => {
   const options = { url: 'postgres://localhost', logger: silent, clock: { now: () => T0 } }
   await expect(openMongoStore(options)).rejects.toThrow('scheme')
 })

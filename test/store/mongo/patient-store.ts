@@ -7,7 +7,7 @@ import { testDatabase } from './database.ts'
 /** A run of a property takes up to a second on a server, and milliseconds on SQLite, which has all of them. */
 export const SHARE_OF_RUNS = 0.05
 
-/** Opens a store in a database of its own for a contract. */
+/** Opens a store in a separate database for a contract. */
 export function patientStores(mongodb: Parameters<typeof testDatabase>[0]): OpenStore {
   return async () => {
     const database = testDatabase(mongodb)
@@ -26,7 +26,7 @@ export function patientStores(mongodb: Parameters<typeof testDatabase>[0]): Open
 }
 
 /** Retriable errors, after which the projector asks again. */
-const PASSING = / did not answer within | cannot be read back yet$/
+const PASSING = / did not respond within | cannot be read back yet$/
 
 const MOST_ATTEMPTS = 8
 

@@ -87,7 +87,7 @@ await describeWith(['ownMongodb'], 'removing erased data in MongoDB', ({ ownMong
       const { accountId, log } = await longHistory(db, store, 1)
       const erasure = batchOf(log.erase(deviceErased({ accountId })))
       const rebuild = await store.beginRebuild()
-      if (rebuild === undefined) throw new Error('another rebuild is under way')
+      if (rebuild === undefined) throw new Error('another rebuild is in progress')
       const built = await store.openGeneration(rebuild.to)
       await longHistory(db, built, rebuild.to, accountId)
       await store.project(erasure)

@@ -41,7 +41,7 @@ await describeWith(['mongodbWithUsers'], 'the roles of the MongoDB user', (servi
   })
 
   test.each(['writer', 'reader'])(
-    'a %s is refused with a message that names the roles needed',
+    'a %s is rejected with a message that names the roles needed',
     async (name) => {
       await expect(open(name)).rejects.toMatchObject({
         retriable: false,

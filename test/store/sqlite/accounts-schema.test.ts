@@ -21,7 +21,7 @@ test.each([
   "UPDATE audit SET document = json_set(document, '$.actor.name', 'ivo@example.org')",
   "UPDATE audit SET id = '01KDVN9C000000000000000002'",
   'DELETE FROM audit',
-])('the audit refuses %s', async (sql) => {
+])('the audit rejects %s', async (sql) => {
   const entry: AuditEntry = {
     id: '01KDVN9C000000000000000001',
     accountId: 'acc-1',

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 afterEach(() => store.close())
 
-test('the read models are copied before the accounts, and the refused reports last', async () => {
+test('the read models are copied before the accounts, and the rejected reports last', async () => {
   const made = account()
   await store.createAccount(made)
   const entry = log.append(positionReported({ accountId: made.id }))

@@ -96,7 +96,7 @@ test('a device counts as erased from the first turn of a long erasure on, which 
   )
 })
 
-test('an erasure that another process applies while this one begins it stays applied', async () => {
+test('an erasure that another process applies while this one starts it stays applied', async () => {
   const databases = [1, 2].map(
     () => new Database(join(directory(), 'read-models.sqlite'), READ_MODELS_SCHEMA),
   )

@@ -88,7 +88,7 @@ function spin(ms: number): void {
 const REFUSING = `CREATE TRIGGER refusing BEFORE INSERT ON facts WHEN NEW.device_id = 'tug'
   BEGIN SELECT RAISE(ABORT, 'refused'); END`
 
-test('a device whose facts the file refuses is skipped: the others of its batch are written, and the next batch is judged', async () => {
+test('a device whose facts the file rejects is skipped: the others of its batch are written, and the next batch is judged', async () => {
   const store = await begun()
   await store.judgeFacts({
     read: { partition: 0, lastOffset: 1 },
@@ -134,7 +134,7 @@ test('after a failed transaction no state is lost, and the batch can be tried ag
   expect(await store.factsProgress()).toEqual({ 0: 3 })
 })
 
-test('a report is judged while many due devices are judged, and both decide about the same device in turn', async () => {
+test('a report is judged while many due devices are judged, and both decide alternately about the same device', async () => {
   const store = await begun()
   const ended: string[] = []
   const many = Array.from({ length: 300 }, (_, n) => ({ accountId, deviceId: `due-${n}` }))

@@ -30,7 +30,7 @@ function open(): Store {
   return store
 }
 
-/** Judging has begun, and both devices have a state that is in the file. */
+/** Judging has started, and both devices have a state that is in the file. */
 async function begun(): Promise<Store> {
   const store = open()
   await store.seedFacts([van, tug].map((one) => ({ ...one, partition: 0, state: state(0) })))
@@ -181,7 +181,7 @@ test('the latest states decide which devices are in a geofence, even after an up
   expect(await who(open())).toEqual(['tug'])
 })
 
-test('a batch that does not follow the judged entries is refused until reading goes back', async () => {
+test('a batch that does not follow the judged entries is rejected until reading goes back', async () => {
   const store = await begun()
   await judge(store, van, 1)
   await expect(judge(store, tug, 3)).rejects.toThrow(WentBackError)

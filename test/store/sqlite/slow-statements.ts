@@ -3,7 +3,7 @@ export const SLOW_STATEMENTS = {
   'scans read_models': 'one row',
   'scans sqlite_sequence': 'one row',
   'scans checkpoints': 'a row of each partition',
-  'scans hidden_devices': 'the devices whose erasure is under way',
+  'scans hidden_devices': 'the devices whose erasure is in progress',
   'scans device_statuses: SELECT account_id AS accountId, device_id AS deviceId FROM device_statuses WHERE last_received_at < ?':
     'expiry, once in an hour',
   'compares last_received_at': 'expiry: of one device, or the scan above',

@@ -53,7 +53,7 @@ test.each(['accounts', 'rejections', 'read-models-1'])(
   },
 )
 
-test('read models with other tables are refused, and rebuilt once their file is removed', async () => {
+test('read models with other tables are rejected, and rebuilt once their file is removed', async () => {
   await openSqliteStore({ directory: directory() }).close()
   const file = join(directory(), 'read-models-1.sqlite')
   const raw = new DatabaseSync(file)
@@ -61,7 +61,7 @@ test('read models with other tables are refused, and rebuilt once their file is 
   raw.close()
   expect(() => openSqliteStore({ directory: directory() })).toThrow(
     `${file} has schema version ${READ_MODELS_SCHEMA.length}, but not its table erasures: another version of the program ` +
-      'wrote it; remove this file, and it is made again from the log',
+      'wrote it; remove this file, and it is rebuilt from the log',
   )
   rmSync(file)
   const again = openSqliteStore({ directory: directory() })
@@ -92,7 +92,7 @@ test('the old read models are read until the new ones have caught up', async () 
   jest.useRealTimers()
 })
 
-test('after a rebuild that failed at its beginning or end, others can start', async () => {
+test('after a rebuild that failed at its start or end, others can start', async () => {
   const store = openSqliteStore({ directory: directory() })
   const raw = new DatabaseSync(join(directory(), 'accounts.sqlite'))
   const failing = async (work: () => Promise<unknown>) => {
@@ -112,7 +112,9 @@ test('after a rebuild that failed at its beginning or end, others can start', as
 test('the store reports that its directory cannot be created', () => {
   const file = join(directory(), 'a file')
   writeFileSync(file, '')
-  expect(() => openSqliteStore({ directory: join(file, 'data') })).toThrow(DependencyError)
+  const open = () => openSqliteStore({ directory: join(file, 'data') })
+  expect(open).toThrow(DependencyError)
+  expect(open).toThrow(/^the store's directory .*data cannot be created$/)
 })
 
 test('the store is created once and shared by processes that start concurrently on an empty directory', async () => {

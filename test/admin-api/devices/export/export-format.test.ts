@@ -60,7 +60,7 @@ describe('the name and labels of a device', () => {
     expect(children.filter((name) => name !== '#text')).toEqual(['metadata', 'trk'])
   })
 
-  test('are each left out where the device has none', async () => {
+  test('are each omitted where the device has none', async () => {
     await namedDevice('only name', { name: 'Tug' })
     await namedDevice('only label', { labels: ['x'] })
     const [named, labelled] = await Promise.all(

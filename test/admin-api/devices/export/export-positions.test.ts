@@ -82,7 +82,7 @@ async function beginEndless(): Promise<IncomingMessage> {
   })
 }
 
-/** Resolves once no page has been read for many turns of the event loop, however long they take. */
+/** Resolves once no page has been read for many event-loop turns, however long they take. */
 async function reachRest(): Promise<number> {
   let before = -1
   let turns = 0

@@ -100,7 +100,7 @@ const leg = fc.record({
 })
 const legs = fc.array(leg, { minLength: 1, maxLength: 14 })
 
-/** Slow enough for stops that follow one another, whose ends depend on where the first began. */
+/** Slow enough for stops that follow one another, whose ends depend on where the first started. */
 const drift = fc.record({
   minutes: fc.integer({ min: 5, max: 200 }),
   speed: fc.constantFrom(0.2, 0.4, 0.6, 0.8, 3),
@@ -197,7 +197,7 @@ test('pages of any size together equal a single page, and the first has the over
   )
 })
 
-test('pages continue after a stop that began more than 31 days before the range', async () => {
+test('pages continue after a stop that started more than 31 days before the range', async () => {
   const day = 24 * 60
   const later = [{ minutes: 30, speed: 15 }, { minutes: 20 }, { minutes: 30, speed: 0.3 }]
   const steps = journey({ minutes: 70 * day, everyMs: 3_600_000, jitter: 60 }, ...later)
@@ -242,7 +242,7 @@ const EDGES = [
   ...[{ minutes: 20, speed: 15 }, { minutes: 10 }],
 ]
 
-test('a fixed journey has the same items wherever a range begins or ends', async () => {
+test('a fixed journey has the same items wherever a range starts or ends', async () => {
   const deviceId = await stored(journey(...EDGES))
   const whole = await read(deviceId, { from: -5, to: 400 })
   expect(new Set(whole.map(({ kind }) => kind))).toEqual(new Set(['stop', 'trip']))
@@ -255,7 +255,7 @@ test('a fixed journey has the same items wherever a range begins or ends', async
   }
 })
 
-test('stops of a device that drifts all day do not depend on where a range begins', async () => {
+test('stops of a device that drifts all day do not depend on where a range starts', async () => {
   const deviceId = await stored(journey({ minutes: 40 * 60, speed: 0.3, everyMs: 60_000 }))
   const whole = await read(deviceId, { from: -5, to: 40 * 60 })
   expect(whole.length).toBeGreaterThan(100)
@@ -267,7 +267,7 @@ test('stops of a device that drifts all day do not depend on where a range begin
   }
 })
 
-test('reading stops at the end of the last item that began in the range', async () => {
+test('reading stops at the end of the last item that started in the range', async () => {
   const driven = Array.from({ length: 300 }, () => [{ minutes: 10 }, { minutes: 10, speed: 15 }])
   const deviceId = await stored(journey(...driven.flat()))
   const counted = countedStore()
@@ -334,7 +334,7 @@ test('items follow one another, hold each record at most once, and are whole at 
   )
 })
 
-test('a stop is whole if it began up to 31 days before the range, and ends up to 31 days after', async () => {
+test('a stop is whole if it started up to 31 days before the range, and ends up to 31 days after', async () => {
   const day = 24 * 60
   const parked = journey(
     { minutes: 30, speed: 15 },

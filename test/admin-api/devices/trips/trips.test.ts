@@ -105,7 +105,7 @@ test('a trip or stop that reaches beyond the range is returned whole and marked'
   expect(kinds(within)).toEqual([['trip', 'both']])
 })
 
-test('a trip or stop that begins or ends at the edge of the range is not marked', async () => {
+test('a trip or stop that starts or ends at the edge of the range is not marked', async () => {
   const first = (await find(`?from=${iso(0)}&to=${iso(20 * MINUTE)}`)).body.data
   expect(kinds(first)).toEqual([['stop', null]])
   const second = (await find(`?from=${iso(20 * MINUTE)}&to=${iso(50 * MINUTE - 10_000)}`)).body.data
@@ -145,7 +145,7 @@ test('a range without records has no trips', async () => {
   })
 })
 
-test('without a beginning, the trips cover the 31 days before the end', async () => {
+test('without a start, the trips cover the 31 days before the end', async () => {
   const day = 24 * 60 * MINUTE
   const drive = journey({ minutes: 30, speed: 15 })
   const shifted = (days: number) =>
@@ -197,7 +197,7 @@ test('pages of trips together equal a single page; the first has the overall tot
   expect(pages.map((page) => page?.['totals'])).toEqual([whole?.['totals'], undefined])
 })
 
-test('a cursor is refused with other parameters', async () => {
+test('a cursor is rejected with other parameters', async () => {
   const { nextCursor } = (await find('?limit=1')).body.data ?? {}
   const cursor = `&cursor=${nextCursor ?? ''}`
   expect((await find(`?limit=2${cursor}`)).status).toBe(200)
@@ -207,7 +207,7 @@ test('a cursor is refused with other parameters', async () => {
   expect((await find(`?limit=1${cursor}`, 'history')).status).toBe(400)
 })
 
-test('trips that begin at the same time, as in a history of minutes, are all on some page', async () => {
+test('trips that start at the same time, as in a history of minutes, are all on some page', async () => {
   const north = [0, 250, 1_000, 1_250, 2_000, 2_250]
   const steps = north.map((metres, n): TrackStep => {
     const latitude = 50 + metres * METRE

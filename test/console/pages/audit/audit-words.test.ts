@@ -33,7 +33,7 @@ test.each<[sentence: string, entry: Entry]>([
   ],
   ['revoked the key Vans', entry('key.revoked', KEY)],
   [
-    'changed the key Vans: name “Buses”, all devices, no limit of its own, no expiry',
+    'changed the key Vans: name “Buses”, all devices, no separate limit, no expiry',
     entry('key.changed', KEY, { name: 'Buses', deviceIds: null, rateLimit: null, expiresAt: null }),
   ],
   [

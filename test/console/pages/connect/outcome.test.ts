@@ -64,7 +64,7 @@ describe('outcomes of connecting a device', () => {
     expect(outcome({ devices: [seenAt('van', at(12))] }, answer).kind).toBe('arrived')
   })
 
-  test('a test report whose key is refused leaves no rejection, but the page still says so', () => {
+  test('a test report whose key is rejected causes no rejection, but the page still says so', () => {
     const answer = { at: at(12), status: 401, error: 'UNAUTHORIZED', message: 'no such key' }
     expect(outcome({}, answer)).toMatchObject({ kind: 'refused', error: 'UNAUTHORIZED' })
   })

@@ -84,7 +84,7 @@ describe('rejections that arrive while the list is open', () => {
     [{ error: 'FORBIDDEN' }],
     [{ from: '2026-01-31T12:00:00.001Z' }],
     [{ to: '2026-01-31T12:00:00.000Z' }],
-  ])('are left out if the filter %o excludes them', (filter) => {
+  ])('are omitted if the filter %o excludes them', (filter) => {
     expect(addRejection([], arrived('a'), filter)).toEqual([])
   })
 
@@ -93,7 +93,7 @@ describe('rejections that arrive while the list is open', () => {
     expect(addRejection([], arrived('a'), filter)).toHaveLength(1)
   })
 
-  test('a count of rejections that has grown replaces the one before', () => {
+  test('a higher count of rejections replaces the previous count', () => {
     const newest = addRejection([arrived('a')], arrived('a', { count: 7 }), {})
     expect(newest).toMatchObject([{ count: 7 }])
   })

@@ -91,8 +91,7 @@ test('a failing notification counts as a trouble, and its page says why', () => 
   const failing = { id: 'n1', name: 'Billing', state: 'failing' } as const
   expect(troublesOf(DISTRIBUTED, { now: NOW, receivingSince: at(999) }, [failing])).toEqual([
     {
-      wrong:
-        'The notification \u2068Billing\u2069 is failing: what it should tell does not arrive.',
+      wrong: 'The notification \u2068Billing\u2069 is failing: its messages do not arrive.',
       todo: 'See why, and what waits.',
       path: '/notifications/n1',
     },

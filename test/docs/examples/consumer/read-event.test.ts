@@ -121,7 +121,7 @@ test('Avro is skipped without a registry, and if the registry does not know the 
 test('nothing is skipped while the registry does not respond', async () => {
   const { headers } = written(positionReported())
   const reading = readEvent({ key: null, headers, value: AVRO_VALUE }, failing(503))
-  await expect(reading).rejects.toThrow('no answer')
+  await expect(reading).rejects.toThrow('no response')
 })
 
 /** The fields of an event that the program reads. */
@@ -167,7 +167,7 @@ function registry(decoded: object): Schemas {
 function failing(status: number): Schemas {
   return {
     async getSchema() {
-      throw Object.assign(new Error('no answer'), { status })
+      throw Object.assign(new Error('no response'), { status })
     },
   }
 }

@@ -38,7 +38,7 @@ test.each(FILES)(
   },
 )
 
-/** An offset after the item; for elements the file's end, because they have no lines. */
+/** An offset after the item, or for elements, which have no lines, the file's end. */
 function endOf(bytes: Buffer, file: string, place: number): number {
   if (/(?<!nd)json$|tcx$|kml$|fit$/.test(file)) return Infinity
   let end = -1

@@ -67,7 +67,7 @@ test('a record without coordinates is skipped, and points of a course are planne
   const unknown = FIELDS.map((one) => (one[0] === 0 ? ([0, 'sint32', 0x7fffffff] as const) : one))
   expect(
     await reports(fitFile([fitMessage(RECORD, indoors), fitMessage(RECORD, unknown)])),
-  ).toEqual(['records without a place', 'records without a place'])
+  ).toEqual(['records without a position', 'records without a position'])
   const course = [fitMessage(FILE_ID, [[0, 'enum', 6]]), fitMessage(RECORD, FIELDS)]
   expect(await reports(fitFile(course))).toEqual(['points of courses'])
 })
@@ -161,7 +161,7 @@ test.each([
   [
     'is followed by something else',
     Buffer.concat([WHOLE, Buffer.alloc(20, 1)]),
-    'bytes that are no FIT follow',
+    'bytes that are not FIT follow',
   ],
   [
     'has an unknown message',
@@ -176,7 +176,7 @@ test.each([
   [
     'was not ended',
     fitFile([fitMessage(RECORD, FIELDS)], { length: 0 }),
-    'its recording was not ended',
+    'its recording is incomplete',
   ],
 ])('a file that %s is reported as such, after its points', async (_what, bytes, message) => {
   const { items, error } = await readDamaged(bytes)

@@ -54,7 +54,7 @@ test.each<[string, Buffer, string]>([
   [
     'a month of semantic history',
     latin1('{"timelineObjects":[]}'),
-    'it is a month of semantic history, which has guesses in place of positions',
+    'it is a month of semantic history, which has guesses instead of positions',
   ],
   ['a web page', latin1('<!DOCTYPE html><html>'), 'it is a web page, perhaps the one to sign in'],
 ])('%s is named, with advice', async (_kind, bytes, message) => {

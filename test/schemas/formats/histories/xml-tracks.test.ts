@@ -16,7 +16,7 @@ describe('TCX', () => {
         timestamp: '2024-05-01T08:00:00.000Z',
         attributes: { cadence: 80, distance: 0, heart_rate: 92, power: 210 },
       },
-      'track points without a place',
+      'track points without a position',
       {
         deviceId: 'given',
         latitude: 48.201,
@@ -73,9 +73,9 @@ describe('KML', () => {
       at(48.2, 16.3, '2024-05-01T08:00:00.000Z', { altitude: 180.5 }),
       at(48.201, 16.301, '2024-05-01T08:00:10.000Z', { altitude: 181 }),
       at(48.21, 16.31, '2024-05-01T09:00:00.000Z'),
-      'times without a place',
+      'times without a position',
       'lines and areas without times',
-      'places without a time',
+      'points without a time',
     ])
   })
 
@@ -120,7 +120,7 @@ describe('KML', () => {
     expect(await reportsInText(mark(data + time))).toEqual([
       at(48.2, 16.3, '2024-05-01T08:00:00.000Z', { speed: 3, attributes: { note: 'hot' } }),
     ])
-    expect(await reportsInText(mark(`<LookAt>${time}</LookAt>`))).toEqual(['places without a time'])
+    expect(await reportsInText(mark(`<LookAt>${time}</LookAt>`))).toEqual(['points without a time'])
   })
 
   test('a track of KML 2.3 is read, and coordinates without a time are rejected', async () => {

@@ -304,7 +304,7 @@ describe('stored positions', () => {
     ],
     ['a list one level below', CHIRPSTACK, event({ data: { records: history } })],
     [
-      'beside places without a fix',
+      'beside positions without a fix',
       TTS,
       uplink({ history: [...history, { timestamp: 1, latitude: 0, longitude: 0 }] }),
     ],
@@ -359,7 +359,7 @@ describe('an uplink with a payload but without a position', () => {
     ],
     ['a sensor’s', CHIRPSTACK, event('NEW2', { object: { temp: 3 } }), `${LACKS}temp`],
     [
-      'a place out of range',
+      'a position out of range',
       TTS,
       uplink('NEW3', { decoded_payload: { latitude: 200, longitude: 2 } }),
       `${LACKS}latitude, longitude`,
