@@ -23,6 +23,10 @@ export const CURL: Guide = {
       text: 'Paste this into a terminal (bash, zsh, Git Bash). It sends one report.',
       entries: [{ title: 'Command', text: curl(setup) }],
     },
+    {
+      text: 'Or paste this into PowerShell, which quotes differently.',
+      entries: [{ title: 'PowerShell', text: powerShell(setup) }],
+    },
   ],
   troubles: [ANSWER, REACH],
   example: submit,
@@ -84,6 +88,17 @@ function curl({ address, key, deviceId }: Setup): string {
     `  -H ${shell(`Authorization: Bearer ${key}`)} \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d ${shell(body)}`,
+  ].join('\n')
+}
+
+/** A quote inside single quotes is doubled. Both versions of PowerShell have this command. */
+function powerShell({ address, key, deviceId }: Setup): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+  return [
+    `Invoke-RestMethod ${quoted(address + SUBMIT)} -Method Post \``,
+    `  -Headers @{ Authorization = ${quoted(`Bearer ${key}`)} } \``,
+    `  -ContentType 'application/json; charset=utf-8' \``,
+    `  -Body ${quoted(JSON.stringify({ deviceId, ...SAMPLE }))}`,
   ].join('\n')
 }
 
@@ -186,7 +201,7 @@ actions:
     data:
       latitude: "{{ trigger.to_state.attributes.latitude }}"
       longitude: "{{ trigger.to_state.attributes.longitude }}"
-      accuracy: "{{ trigger.to_state.attributes.gps_accuracy | default(0) }}"
+      accuracy: "{{ trigger.to_state.attributes.gps_accuracy | default(none) }}"
       battery: >-
         {{ trigger.to_state.attributes.battery_level / 100
         if trigger.to_state.attributes.battery_level is number else none }}

@@ -94,12 +94,11 @@ print(env.from_string(template).render(values), end="")`
     expect([mode, max]).toEqual(['queued', 1_000])
   })
 
-  test('a position without accuracy gets 0 m, and a test is ignored', () => {
+  test('a position without accuracy has none, and a test is ignored', () => {
     const data = { deviceId: 'tug', latitude: 1, longitude: 2 }
     expect(published({ type: 'position', data })[`gps/${deviceOf('tug')}/attributes`]).toEqual({
       latitude: 1,
       longitude: 2,
-      gps_accuracy: 0,
     })
     const trigger = { json: { type: 'test', data: { text: 'x' } } }
     expect(render(conditions, { trigger })).toBe('False')
