@@ -19,6 +19,15 @@ const LOOKING_ON_MS = 31 * 24 * HOUR_MS
  * no more items than other pages. Ends early when `isWanted` returns false.
  */
 export async function readTrips(query: TripQuery, deps: Reading): Promise<TripsPage> {
+  const { sums, ...page } = await sumTrips({ ...query, newSums: () => new TripTotals() }, deps)
+  return { ...page, totals: query.after === undefined ? sums : undefined }
+}
+
+/** The same with sums of the caller's own over all items that a page's reading found. */
+export async function sumTrips<Sums extends TripSums>(
+  query: TripQuery & { readonly newSums: () => Sums },
+  deps: Reading,
+): Promise<SummedTrips<Sums>> {
   const { from, after } = query
   const earliest = Math.max(after?.startedAt ?? -Infinity, from - LONGEST_BACK_MS)
   const begins = after ?? { from, to: from }
@@ -31,7 +40,7 @@ export async function readTrips(query: TripQuery, deps: Reading): Promise<TripsP
     const page = await readFrom({ ...query, startedAt, certainAt }, deps)
     if (page !== undefined) return page
   }
-  return { items: [], next: undefined, totals: new TripTotals() }
+  return { items: [], next: undefined, sums: query.newSums(), read: undefined }
 }
 
 export type TripQuery = StopRules & {
@@ -63,10 +72,24 @@ export type TripsPage = {
   readonly totals: TripTotals | undefined
 }
 
+export type TripSums = {
+  /** Takes an item that begins in the range or reaches into it. */
+  add(item: TripOrStop, range: TimeSpan, inSpan?: TrackTotals['inSpan']): void
+}
+
+export type SummedTrips<Sums> = Omit<TripsPage, 'totals'> & {
+  readonly sums: Sums
+  /**
+   * The records that decide the result: as long as there are the same in this range, it stays the
+   * same. Undefined if reading ended early.
+   */
+  readonly read: (TimeSpan & { readonly records: number }) | undefined
+}
+
 /**
  * Sums over the part within a range, so that days add up. Trips and stops count where they begin.
  */
-export class TripTotals {
+export class TripTotals implements TripSums {
   trips = 0
   stops = 0
   distanceMetres = 0
@@ -89,13 +112,17 @@ export class TripTotals {
 type Reading = { readonly store: Pick<Store, 'pageTrack'>; readonly isWanted: () => boolean }
 
 /** Undefined if items beginning after `certainAt` could differ had reading begun earlier. */
-async function readFrom(
-  query: TripQuery & { readonly startedAt: number; readonly certainAt: number },
+async function readFrom<Sums extends TripSums>(
+  query: TripQuery & {
+    readonly newSums: () => Sums
+    readonly startedAt: number
+    readonly certainAt: number
+  },
   { store, isWanted }: Reading,
-): Promise<TripsPage | undefined> {
+): Promise<SummedTrips<Sums> | undefined> {
   const { accountId, deviceId, from, to, limit, after, startedAt, certainAt } = query
   const items: TripOrStop[] = []
-  const totals = new TripTotals()
+  const sums = query.newSums()
   const same = { from: NaN, to: NaN, count: 0 }
   const span = { from, to }
   const find = (item: TripOrStop, inSpan?: TrackTotals['inSpan']) => {
@@ -104,7 +131,7 @@ async function readFrom(
     }
     same.count += 1
     if (!isWithin(item, span) || !isAfter(item, same.count, after)) return
-    totals.add(item, span, inSpan)
+    sums.add(item, span, inSpan)
     if (items.length <= limit) items.push(item)
   }
   const finder = new TripFinder(query, find, span)
@@ -118,17 +145,25 @@ async function readFrom(
   const isFull = () => after !== undefined && items.length > limit
   let isCertain = certainAt === Infinity
   let last: TrackStep | undefined
+  let read: SummedTrips<Sums>['read']
+  let [records, lastAt] = [0, startedAt]
   reading: while (isWanted() && !isFull()) {
     const page = await store.pageTrack({ ...range, ...(last && { after: last }) })
     for (const step of page) {
       isCertain ||= step.timestamp >= certainAt && finder.isCertain
       if (step.timestamp >= certainAt && !isCertain) return undefined
-      if (step.timestamp >= to && finder.foundUntil >= to) break reading
+      if (step.timestamp >= to && finder.foundUntil >= to) {
+        read = { from: startedAt, to: Math.max(to, lastAt + 1), records }
+        break reading
+      }
       finder.add(step)
+      records += 1
+      lastAt = step.timestamp
     }
     last = page.at(-1)
     if (last === undefined || page.length < READ_AT_ONCE) {
       finder.end()
+      read = { from: startedAt, to: range.to, records }
       break
     }
     // Otherwise one long range would block all other requests until it ends.
@@ -139,7 +174,8 @@ async function readFrom(
   return {
     items: page,
     next: end && { startedAt: after?.startedAt ?? startedAt, ...placeOfLast(page, end, after) },
-    totals: after === undefined ? totals : undefined,
+    sums,
+    read,
   }
 }
 
