@@ -4,7 +4,7 @@ import type { DeviceFact, FactType } from '../../schemas/facts/facts.ts'
 import type { TimeSpan } from '../../schemas/geo/track-totals.ts'
 import type { Store } from '../../store/store.ts'
 import { groupDays, spanOf, type PeriodUnit, type ReportDay } from './report-days.ts'
-import { addTotals, NOTHING, TotalsByDay, type ReportTotals } from './report-totals.ts'
+import { addTotals, NO_TOTALS, TotalsByDay, type ReportTotals } from './report-totals.ts'
 import type { TripTotalsOfDays } from './trip-totals.ts'
 
 const DEVICES_AT_ONCE = 250
@@ -89,7 +89,7 @@ async function addFacts(
   for await (const facts of pages) {
     for (const { type, at } of facts) {
       const counted = COUNTED[type]
-      if (counted !== undefined) totals.addAt(at, { ...NOTHING, ...counted })
+      if (counted !== undefined) totals.addAt(at, { ...NO_TOTALS, ...counted })
     }
   }
 }
@@ -108,5 +108,5 @@ function periodsOf(
 }
 
 function sumOf({ days }: TotalsByDay): ReportTotals {
-  return [...days.values()].reduce(addTotals, NOTHING)
+  return [...days.values()].reduce(addTotals, NO_TOTALS)
 }

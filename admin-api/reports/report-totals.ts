@@ -22,7 +22,7 @@ export type ReportTotals = {
   readonly visits: number
 }
 
-export const NOTHING: ReportTotals = {
+export const NO_TOTALS: ReportTotals = {
   trips: 0,
   distanceMetres: 0,
   drivingMs: 0,
@@ -50,11 +50,11 @@ export function addTotals(a: ReportTotals, b: ReportTotals): ReportTotals {
 }
 
 export function totalsOfItem(item: TripOrStop): ReportTotals {
-  if (item.kind === 'stop') return { ...NOTHING, stops: 1 }
+  if (item.kind === 'stop') return { ...NO_TOTALS, stops: 1 }
   const { from, to, distanceMetres, maxSpeed } = item
   const drivingMs = to - from
   return {
-    ...NOTHING,
+    ...NO_TOTALS,
     trips: 1,
     distanceMetres,
     drivingMs,
@@ -83,7 +83,7 @@ export class TotalsByDay {
     const day = this.#spans.findLastIndex(({ from }) => from <= at)
     const span = this.#spans[day]
     if (span === undefined || at >= span.to) return
-    this.days.set(day, addTotals(this.days.get(day) ?? NOTHING, totals))
+    this.days.set(day, addTotals(this.days.get(day) ?? NO_TOTALS, totals))
   }
 }
 
