@@ -1,112 +1,83 @@
 import { createFairYielder } from '../../runtime/end-of-turn.ts'
 import { readPages } from '../../runtime/process/read-pages.ts'
-import type { DeviceFact, FactType } from '../../schemas/facts/facts.ts'
+import { addTotals, NO_TOTALS, type ReportTotals } from '../../schemas/devices/report-totals.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import type { TimeSpan } from '../../schemas/geo/track-totals.ts'
 import type { Store } from '../../store/store.ts'
-import { groupDays, spanOf, type PeriodUnit, type ReportDay } from './report-days.ts'
-import { addTotals, NO_TOTALS, TotalsByDay, type ReportTotals } from './report-totals.ts'
-import type { TripTotalsOfDays } from './trip-totals.ts'
+import { isoTime } from '../http/views.ts'
+import { addAt, groupDays, type PeriodUnit, type ReportDay } from './report-days.ts'
+import type { TripTotalsOf } from './trip-totals.ts'
 
-const DEVICES_AT_ONCE = 250
 const FACTS_AT_ONCE = 500
+const COUNTED = new Map<string, Partial<ReportTotals>>([
+  ['rule.raised', { raised: 1 }],
+  ['geofence.entered', { visits: 1 }],
+])
 
-/** A device's totals of the whole range, and of the parts in which something happened. */
-export type DeviceReport = {
+/** As the API shows it. Periods in which nothing happened are left out. */
+export type DeviceReport = ReportPeriod & {
   readonly deviceId: string
   readonly name: string | null
   readonly labels: readonly string[]
-  readonly whole: ReportPeriod
-  /** Absent if none were asked for. */
-  readonly periods?: readonly ReportPeriod[] | undefined
+  readonly periods?: readonly ReportPeriod[]
 }
 
-export type ReportPeriod = TimeSpan & ReportTotals
+export type ReportPeriod = ReportTotals & { readonly from: string; readonly to: string }
 
-type ReportQuery = {
-  readonly accountId: string
-  readonly deviceIds: readonly string[]
-  readonly days: readonly ReportDay[]
-  readonly range: TimeSpan
-  readonly by: PeriodUnit | undefined
-}
-
-type Deps = {
-  readonly store: Pick<Store, 'erasuresOf' | 'findDevices' | 'retentionDays' | 'pageFacts'>
-  readonly tripTotals: TripTotalsOfDays
-  readonly isWanted: () => boolean
-}
-
-/** The reports of devices, in this order, one by one; those erased in the meantime are left out. */
+/** The reports of these devices, one by one; those that no longer exist are left out. */
 export async function* readReports(
-  { deviceIds, ...query }: ReportQuery,
-  { store, tripTotals, isWanted }: Deps,
+  query: {
+    readonly accountId: string
+    readonly deviceIds: readonly string[]
+    readonly days: readonly ReportDay[]
+    readonly range: TimeSpan
+    readonly by: PeriodUnit | undefined
+  },
+  deps: {
+    readonly store: Pick<Store, 'erasuresOf' | 'findDevice' | 'retentionDays' | 'pageFacts'>
+    readonly totalsOf: TripTotalsOf
+    readonly isWanted: () => boolean
+  },
 ): AsyncGenerator<readonly DeviceReport[], void> {
   const { accountId, days, range, by } = query
-  const months = groupDays(days, 'month')
+  const { store, totalsOf, isWanted } = deps
+  const retentionDays = await store.retentionDays()
   const turnEnds = createFairYielder(accountId)
-  for (let at = 0; at < deviceIds.length; at += DEVICES_AT_ONCE) {
-    const some = deviceIds.slice(at, at + DEVICES_AT_ONCE)
-    // Before anything that they may change.
-    const erasures = await store.erasuresOf({ accountId, deviceIds: some })
-    const retentionDays = await store.retentionDays()
-    const devices = await store.findDevices({ accountId, deviceIds: some })
-    const byId = new Map(devices.map((device) => [device.status.deviceId, device]))
-    for (const deviceId of some) {
-      const device = byId.get(deviceId)
-      if (device === undefined) continue
-      const erasedAt = erasures.get(deviceId)?.erasedAt
-      const totals = new TotalsByDay(days)
-      for (const month of months) {
-        if (!isWanted()) return
-        const known = { accountId, deviceId, days: month, erasedAt, retentionDays }
-        const trips = await tripTotals.of(known, isWanted)
-        for (const [day, sum] of trips) totals.addAt(month[day]?.from ?? 0, sum)
-        await turnEnds()
-      }
-      await addFacts(totals, { accountId, deviceId, ...range }, store)
-      const { name, labels = [] } = device.settings
-      const periods = by && periodsOf(totals, days, by)
-      yield [
-        { deviceId, name: name ?? null, labels, whole: { ...range, ...sumOf(totals) }, periods },
-      ]
+  for (const deviceId of query.deviceIds) {
+    const erasures = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
+    const device = await store.findDevice({ accountId, deviceId })
+    if (device === undefined) continue
+    const erasedAt = erasures.get(deviceId)?.erasedAt
+    const totals = new Map<number, ReportTotals>()
+    for (const month of groupDays(days, 'month')) {
+      if (!isWanted()) return
+      const known = { accountId, deviceId, days: month, erasedAt, retentionDays, isWanted }
+      for (const [day, sum] of await totalsOf(known)) totals.set(day, sum)
+      await turnEnds()
     }
+    const facts = readPages<DeviceFact>(FACTS_AT_ONCE, (page) =>
+      store.pageFacts({ accountId, deviceId, ...range, ...page }),
+    )
+    for await (const some of facts) {
+      for (const { type, at } of some) addAt(totals, days, at, COUNTED.get(type) ?? NO_TOTALS)
+    }
+    const periods = by && groupDays(days, by).flatMap((group) => periodOf(group, totals) ?? [])
+    const { name, labels = [] } = device.settings
+    const whole = { ...shown(range), ...[...totals.values()].reduce(addTotals, NO_TOTALS) }
+    yield [{ deviceId, name: name ?? null, labels, ...whole, ...(periods && { periods }) }]
   }
 }
 
-const COUNTED: Partial<Record<FactType, Partial<ReportTotals>>> = {
-  'rule.raised': { raised: 1 },
-  'geofence.entered': { visits: 1 },
-}
-
-async function addFacts(
-  totals: TotalsByDay,
-  query: TimeSpan & { readonly accountId: string; readonly deviceId: string },
-  store: Pick<Store, 'pageFacts'>,
-): Promise<void> {
-  const pages = readPages<DeviceFact>(FACTS_AT_ONCE, (page) =>
-    store.pageFacts({ ...query, ...page }),
-  )
-  for await (const facts of pages) {
-    for (const { type, at } of facts) {
-      const counted = COUNTED[type]
-      if (counted !== undefined) totals.addAt(at, { ...NO_TOTALS, ...counted })
-    }
-  }
-}
-
-function periodsOf(
-  { days: totals }: TotalsByDay,
+function periodOf(
   days: readonly ReportDay[],
-  by: PeriodUnit,
-): readonly ReportPeriod[] {
-  let first = 0
-  return groupDays(days, by).flatMap((group) => {
-    const known = group.flatMap((_, n) => totals.get(first + n) ?? [])
-    first += group.length
-    return known.length === 0 ? [] : [{ ...spanOf(group), ...known.reduce(addTotals) }]
-  })
+  totals: ReadonlyMap<number, ReportTotals>,
+): ReportPeriod | undefined {
+  const known = days.flatMap(({ day }) => totals.get(day) ?? [])
+  if (known.length === 0) return undefined
+  const span = { from: days[0]?.from ?? 0, to: days.at(-1)?.to ?? 0 }
+  return { ...shown(span), ...known.reduce(addTotals) }
 }
 
-function sumOf({ days }: TotalsByDay): ReportTotals {
-  return [...days.values()].reduce(addTotals, NO_TOTALS)
+function shown({ from, to }: TimeSpan) {
+  return { from: isoTime(from), to: isoTime(to) }
 }

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/clock.ts'
 import { STOPPED } from '../../schemas/definitions/device-rule.ts'
-import type { TimeSpan } from '../../schemas/geo/track-totals.ts'
+import type { TripOrStop } from '../../schemas/geo/trip-finder.ts'
 import type { Store } from '../../store/store.ts'
 import type { HistoryTurns } from '../devices/history-turns.ts'
-import { sumTrips } from '../devices/trips/read-trips.ts'
-import { spanOf, type ReportDay } from './report-days.ts'
-import { TotalsByDay } from './report-totals.ts'
+import { readTrips, type TripsPage } from '../devices/trips/read-trips.ts'
+import { isoTime } from '../http/views.ts'
+import { addAt, type TotalsByDay, type ReportDay } from './report-days.ts'
 
 const KEPT_BYTES = 32 * 1024 * 1024
 const BYTES_EACH = 600
@@ -17,77 +17,64 @@ const DAY_MS = 24 * 60 * 60_000
 const NEAR_RETENTION_MS = 2 * DAY_MS
 
 type Held = {
-  readonly days: TotalsByDay['days']
-  readonly read: TimeSpan & { readonly records: number }
+  readonly totals: TotalsByDay
+  readonly read: NonNullable<TripsPage['read']>
   readonly erasedAt: number | undefined
 }
 
-type Deps = {
-  readonly store: Pick<Store, 'pageTrack' | 'countPositions'>
-  readonly turns: HistoryTurns
-  readonly clock: Clock
-}
-
-/**
- * The totals of devices' trips and stops, by day. They stay in memory as long as the records that
- * they were computed from are the same: records never change, so their number tells of late ones,
- * `erasedAt` of an erasure, and near the end of their retention nothing is trusted.
- */
-export class TripTotalsOfDays {
-  readonly #deps: Deps
-  readonly #held = new LRUCache<string, Held>({
-    maxSize: KEPT_BYTES,
-    sizeCalculation: ({ days }, key) => BYTES_EACH + 2 * key.length + BYTES_PER_DAY * days.size,
-  })
-
-  constructor(deps: Deps) {
-    this.#deps = deps
-  }
-
-  /**
-   * @param days successive days; the result has the index of each with a trip or stop.
-   * @param isWanted the result is incomplete once it returns false.
-   */
-  async of(
-    { accountId, deviceId, days, erasedAt, retentionDays }: DaysQuery,
-    isWanted: () => boolean,
-  ): Promise<TotalsByDay['days']> {
-    const { store, turns } = this.#deps
-    const starts = days.map(({ from }) => from)
-    const span = spanOf(days)
-    const device = { accountId, deviceId }
-    const key = JSON.stringify([accountId, deviceId, ...starts, span.to])
-    const held = this.#held.get(key)
-    if (
-      held?.erasedAt === erasedAt &&
-      held !== undefined &&
-      !this.#mayExpire(held, retentionDays)
-    ) {
-      const { from, to, records } = held.read
-      const counts = await store.countPositions({ ...device, bounds: [from, to] })
-      if (counts[0] === records) return held.days
-    }
-    const query = { ...device, ...span, ...STOPPED, limit: 0 }
-    const newSums = () => new TotalsByDay(days)
-    const { sums, read } = await turns.run(
-      () => sumTrips({ ...query, newSums }, { store, isWanted }),
-      accountId,
-    )
-    if (read !== undefined) this.#held.set(key, { days: sums.days, read, erasedAt })
-    return sums.days
-  }
-
-  #mayExpire({ read }: Held, retentionDays: number | undefined): boolean {
-    const oldest = this.#deps.clock.now() - (retentionDays ?? Infinity) * DAY_MS
-    return read.from - NEAR_RETENTION_MS < oldest
-  }
-}
-
-type DaysQuery = {
+/** Returns the totals of a device's trips and stops on successive days. */
+export type TripTotalsOf = (query: {
   readonly accountId: string
   readonly deviceId: string
   readonly days: readonly ReportDay[]
-  /** When the device was last erased, read before. */
+  /** When the device was last erased, read before anything else of it. */
   readonly erasedAt: number | undefined
   readonly retentionDays: number | undefined
+  /** The result is incomplete once it returns false. */
+  readonly isWanted: () => boolean
+}) => Promise<TotalsByDay>
+
+/**
+ * Totals stay in memory as long as the records that they were computed from are the same: records
+ * never change, so their number tells of late ones, `erasedAt` of an erasure, and near the end of
+ * their retention nothing is trusted.
+ */
+export function tripTotals(deps: {
+  readonly store: Pick<Store, 'pageTrack' | 'countPositions'>
+  readonly turns: HistoryTurns
+  readonly clock: Clock
+}): TripTotalsOf {
+  const { store, turns, clock } = deps
+  const known = new LRUCache<string, Held>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ totals }, key) => BYTES_EACH + 2 * key.length + BYTES_PER_DAY * totals.size,
+  })
+
+  return async ({ days, erasedAt, retentionDays, isWanted, ...device }) => {
+    const { accountId, deviceId } = device
+    const [from, to] = [days[0]?.from ?? 0, days.at(-1)?.to ?? 0]
+    const key = JSON.stringify([accountId, deviceId, to, ...days.map((day) => day.from)])
+    const held = known.get(key)
+    const oldest = clock.now() - (retentionDays ?? Infinity) * DAY_MS
+    if (held?.erasedAt === erasedAt && held !== undefined) {
+      const { read } = held
+      const query = { ...device, bounds: [read.from, read.to] }
+      const isKept = read.from - NEAR_RETENTION_MS >= oldest
+      if (isKept && (await store.countPositions(query))[0] === read.records) return held.totals
+    }
+    const totals: TotalsByDay = new Map()
+    const onItem = (item: TripOrStop) => addAt(totals, days, item.from, totalsOfItem(item))
+    const query = { ...device, from, to, ...STOPPED, limit: 0, onItem }
+    const { read } = await turns.run(() => readTrips(query, { store, isWanted }), accountId)
+    if (read !== undefined) known.set(key, { totals, read, erasedAt })
+    return totals
+  }
+}
+
+function totalsOfItem(item: TripOrStop) {
+  if (item.kind === 'stop') return { stops: 1 }
+  const { from, to, distanceMetres, maxSpeed } = item
+  const [firstStart, lastEnd] = [isoTime(from), isoTime(to)]
+  const drivingSeconds = (to - from) / 1_000
+  return { trips: 1, distanceMetres, drivingSeconds, maxSpeed, firstStart, lastEnd }
 }

@@ -19,15 +19,6 @@ const LOOKING_ON_MS = 31 * 24 * HOUR_MS
  * no more items than other pages. Ends early when `isWanted` returns false.
  */
 export async function readTrips(query: TripQuery, deps: Reading): Promise<TripsPage> {
-  const { sums, ...page } = await sumTrips({ ...query, newSums: () => new TripTotals() }, deps)
-  return { ...page, totals: query.after === undefined ? sums : undefined }
-}
-
-/** The same with sums of the caller's own over all items that a page's reading found. */
-export async function sumTrips<Sums extends TripSums>(
-  query: TripQuery & { readonly newSums: () => Sums },
-  deps: Reading,
-): Promise<SummedTrips<Sums>> {
   const { from, after } = query
   const earliest = Math.max(after?.startedAt ?? -Infinity, from - LONGEST_BACK_MS)
   const begins = after ?? { from, to: from }
@@ -40,7 +31,7 @@ export async function sumTrips<Sums extends TripSums>(
     const page = await readFrom({ ...query, startedAt, certainAt }, deps)
     if (page !== undefined) return page
   }
-  return { items: [], next: undefined, sums: query.newSums(), read: undefined }
+  return { items: [], next: undefined, totals: new TripTotals() }
 }
 
 export type TripQuery = StopRules & {
@@ -51,6 +42,8 @@ export type TripQuery = StopRules & {
   readonly limit: number
   /** The end of the previous page. */
   readonly after?: TripPlace
+  /** Gets every item of the range, however many a page has. */
+  readonly onItem?: (item: TripOrStop) => void
 }
 
 /**
@@ -70,26 +63,17 @@ export type TripsPage = {
   readonly next: TripPlace | undefined
   /** The totals of the part within the range; only on the first page. */
   readonly totals: TripTotals | undefined
-}
-
-export type TripSums = {
-  /** Takes an item that begins in the range or reaches into it. */
-  add(item: TripOrStop, range: TimeSpan, inSpan?: TrackTotals['inSpan']): void
-}
-
-export type SummedTrips<Sums> = Omit<TripsPage, 'totals'> & {
-  readonly sums: Sums
   /**
-   * The records that decide the result: as long as there are the same in this range, it stays the
-   * same. Undefined if reading ended early.
+   * The records that decide the result: as long as there are as many in this span, and none of them
+   * was removed, it stays the same. Undefined if reading ended early.
    */
-  readonly read: (TimeSpan & { readonly records: number }) | undefined
+  readonly read?: (TimeSpan & { readonly records: number }) | undefined
 }
 
 /**
  * Sums over the part within a range, so that days add up. Trips and stops count where they begin.
  */
-export class TripTotals implements TripSums {
+export class TripTotals {
   trips = 0
   stops = 0
   distanceMetres = 0
@@ -112,17 +96,13 @@ export class TripTotals implements TripSums {
 type Reading = { readonly store: Pick<Store, 'pageTrack'>; readonly isWanted: () => boolean }
 
 /** Undefined if items beginning after `certainAt` could differ had reading begun earlier. */
-async function readFrom<Sums extends TripSums>(
-  query: TripQuery & {
-    readonly newSums: () => Sums
-    readonly startedAt: number
-    readonly certainAt: number
-  },
+async function readFrom(
+  query: TripQuery & { readonly startedAt: number; readonly certainAt: number },
   { store, isWanted }: Reading,
-): Promise<SummedTrips<Sums> | undefined> {
+): Promise<TripsPage | undefined> {
   const { accountId, deviceId, from, to, limit, after, startedAt, certainAt } = query
   const items: TripOrStop[] = []
-  const sums = query.newSums()
+  const totals = new TripTotals()
   const same = { from: NaN, to: NaN, count: 0 }
   const span = { from, to }
   const find = (item: TripOrStop, inSpan?: TrackTotals['inSpan']) => {
@@ -131,7 +111,8 @@ async function readFrom<Sums extends TripSums>(
     }
     same.count += 1
     if (!isWithin(item, span) || !isAfter(item, same.count, after)) return
-    sums.add(item, span, inSpan)
+    totals.add(item, span, inSpan)
+    query.onItem?.(item)
     if (items.length <= limit) items.push(item)
   }
   const finder = new TripFinder(query, find, span)
@@ -145,7 +126,7 @@ async function readFrom<Sums extends TripSums>(
   const isFull = () => after !== undefined && items.length > limit
   let isCertain = certainAt === Infinity
   let last: TrackStep | undefined
-  let read: SummedTrips<Sums>['read']
+  let read: TripsPage['read']
   let [records, lastAt] = [0, startedAt]
   reading: while (isWanted() && !isFull()) {
     const page = await store.pageTrack({ ...range, ...(last && { after: last }) })
@@ -174,7 +155,7 @@ async function readFrom<Sums extends TripSums>(
   return {
     items: page,
     next: end && { startedAt: after?.startedAt ?? startedAt, ...placeOfLast(page, end, after) },
-    sums,
+    totals: after === undefined ? totals : undefined,
     read,
   }
 }

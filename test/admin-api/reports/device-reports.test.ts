@@ -35,8 +35,11 @@ beforeAll(async () => {
   await project('van-1', journey(...WORKDAYS))
   await project('van-2', journey(...WORKDAYS.slice(0, 5)))
   await harness.store.changeDeviceSettings({
-    ...{ accountId: 'acc-1', deviceId: 'van-1', changedAt: MARCH },
-    ...{ name: '=Van', labels: ['north'] },
+    accountId: 'acc-1',
+    deviceId: 'van-1',
+    changedAt: MARCH,
+    name: '=Van',
+    labels: ['north'],
   })
 })
 
@@ -78,7 +81,7 @@ const FOUR_DAYS = range(MARCH, MARCH + 4 * DAY)
 /** What the list of trips says about the same range. */
 async function expectedOf(deviceId: string, query: string): Promise<Report> {
   const { from, to, zone = 'UTC', by } = Object.fromEntries(new URLSearchParams(query))
-  const path = `/devices/${deviceId}/trips?${new URLSearchParams({ from: from!, to: to! })}`
+  const path = `/devices/${deviceId}/trips?${range(Date.parse(from!), Date.parse(to!))}`
   const { body } = await harness.api('GET', path, { headers })
   return reportOfTrips(body.data?.items ?? [], { from: from!, to: to!, zone, by })
 }
@@ -88,7 +91,12 @@ test('a report has the totals of each device, as its list of trips has them', as
   expect(items.map(({ deviceId }) => deviceId)).toEqual(['van-1', 'van-2'])
   expect(items[0]).toMatchObject(await expectedOf('van-1', FOUR_DAYS))
   expect(items[0]).toMatchObject({
-    ...{ name: '=Van', labels: ['north'], trips: 8, stops: 9, raised: 0, visits: 0 },
+    name: '=Van',
+    labels: ['north'],
+    trips: 8,
+    stops: 9,
+    raised: 0,
+    visits: 0,
     distanceMetres: expect.closeTo(4 * (90 * 900 + 70 * 1_200), -3),
     drivingSeconds: 4 * 160 * 60,
     firstStart: new Date(MARCH + 8 * HOUR).toISOString(),
@@ -177,8 +185,8 @@ test('rules raised and geofences entered count on the days on which they happene
   const facts = all.map((at, n): DeviceFact => {
     const about =
       n === 0
-        ? ({ type: 'geofence.entered', geofence: { id: 'g', name: 'Yard' } } as const)
-        : ({ type: 'rule.raised', rule: { id: 'r', name: 'Fast' } } as const)
+        ? ({ type: 'geofence.entered', geofence: { id: 'g', name: 'Yard', revision: 1 } } as const)
+        : ({ type: 'rule.raised', rule: { id: 'r', name: 'Fast', revision: 1 } } as const)
     const fact = { ...name, ...about, sequence: n + 1, at, decidedAt: at, inside: [] }
     return { ...fact, id: factId(fact, '') }
   })
