@@ -34,25 +34,22 @@ export async function* readReports(
     readonly by: PeriodUnit | undefined
   },
   deps: {
-    readonly store: Pick<Store, 'erasuresOf' | 'findDevice' | 'retentionDays' | 'pageFacts'>
+    readonly store: Pick<Store, 'findDevice' | 'pageFacts'>
     readonly totalsOf: TripTotalsOf
     readonly isWanted: () => boolean
   },
 ): AsyncGenerator<readonly DeviceReport[], void> {
   const { accountId, days, range, by } = query
   const { store, totalsOf, isWanted } = deps
-  const retentionDays = await store.retentionDays()
   const turnEnds = createFairYielder(accountId)
   for (const deviceId of query.deviceIds) {
-    const erasures = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
     const device = await store.findDevice({ accountId, deviceId })
     if (device === undefined) continue
-    const erasedAt = erasures.get(deviceId)?.erasedAt
     const totals = new Map<number, ReportTotals>()
     for (const month of groupDays(days, 'month')) {
       if (!isWanted()) return
-      const known = { accountId, deviceId, days: month, erasedAt, retentionDays, isWanted }
-      for (const [day, sum] of await totalsOf(known)) totals.set(day, sum)
+      const of = { accountId, deviceId, days: month, isWanted }
+      for (const [day, sum] of await totalsOf(of)) totals.set(day, sum)
       await turnEnds()
     }
     const facts = readPages<DeviceFact>(FACTS_AT_ONCE, (page) =>

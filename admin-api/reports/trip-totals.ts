@@ -27,9 +27,6 @@ export type TripTotalsOf = (query: {
   readonly accountId: string
   readonly deviceId: string
   readonly days: readonly ReportDay[]
-  /** When the device was last erased, read before anything else of it. */
-  readonly erasedAt: number | undefined
-  readonly retentionDays: number | undefined
   /** The result is incomplete once it returns false. */
   readonly isWanted: () => boolean
 }) => Promise<TotalsByDay>
@@ -40,7 +37,7 @@ export type TripTotalsOf = (query: {
  * their retention nothing is trusted.
  */
 export function tripTotals(deps: {
-  readonly store: Pick<Store, 'pageTrack' | 'countPositions'>
+  readonly store: Pick<Store, 'pageTrack' | 'countPositions' | 'erasuresOf' | 'retentionDays'>
   readonly turns: HistoryTurns
   readonly clock: Clock
 }): TripTotalsOf {
@@ -50,12 +47,15 @@ export function tripTotals(deps: {
     sizeCalculation: ({ totals }, key) => BYTES_EACH + 2 * key.length + BYTES_PER_DAY * totals.size,
   })
 
-  return async ({ days, erasedAt, retentionDays, isWanted, ...device }) => {
+  return async ({ days, isWanted, ...device }) => {
     const { accountId, deviceId } = device
+    // Before the records, which an erasure removes.
+    const erasures = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
+    const erasedAt = erasures.get(deviceId)?.erasedAt
     const [from, to] = [days[0]?.from ?? 0, days.at(-1)?.to ?? 0]
     const key = JSON.stringify([accountId, deviceId, to, ...days.map((day) => day.from)])
     const held = known.get(key)
-    const oldest = clock.now() - (retentionDays ?? Infinity) * DAY_MS
+    const oldest = clock.now() - ((await store.retentionDays()) ?? Infinity) * DAY_MS
     if (held?.erasedAt === erasedAt && held !== undefined) {
       const { read } = held
       const query = { ...device, bounds: [read.from, read.to] }

@@ -1,7 +1,7 @@
 import { csvLines } from './csv-lines.ts'
 import { distanceIn, distanceText, numberText, speedIn, speedText, type Units } from './measures.ts'
 import type { ReportRow } from './report-rows.ts'
-import { date, duration, time } from './times.ts'
+import { date, time } from './times.ts'
 
 export type ReportReader = {
   readonly units: Units
@@ -22,9 +22,7 @@ type ReportColumn = {
   readonly isTime?: true
 }
 
-const count = {
-  text: (number: number, { units }: ReportReader) => numberText(number, units),
-}
+const count = { text: (number: number, { units }: ReportReader) => numberText(number, units) }
 const moment = {
   text: (ms: number, reader: ReportReader) => reader.moment(ms),
   unit: ({ zone }: ReportReader) => ` (${zone})`,
@@ -44,10 +42,10 @@ export const REPORT_COLUMNS: readonly [ReportColumn, ...ReportColumn[]] = [
   {
     id: 'driving',
     title: 'Driving',
-    value: (row) => row.drivingSeconds,
-    text: (seconds, { units }) => duration(seconds * 1_000, units),
+    value: (row) => row.drivingSeconds / 3_600,
+    text: (hours, { units }) => `${numberText(hours, units, 1)} h`,
     unit: () => ', h',
-    cell: (seconds) => rounded(seconds / 3_600),
+    cell: rounded,
   },
   { ...count, id: 'stops', title: 'Stops', value: (row) => row.stops },
   {
@@ -64,23 +62,32 @@ export const REPORT_COLUMNS: readonly [ReportColumn, ...ReportColumn[]] = [
   { ...count, id: 'visits', title: 'Visits', value: (row) => row.visits },
 ]
 
+/** The orders in which rows can be shown, besides the first column's. */
+export const REPORT_ORDERS: readonly (readonly [string, string])[] = [
+  ...REPORT_COLUMNS.flatMap(({ id, title, isTime }) => {
+    const [first, last] = isTime === true ? ['earliest', 'latest'] : ['most', 'least']
+    return [
+      [id, `${title}, ${first} first`] as const,
+      [`-${id}`, `${title}, ${last} first`] as const,
+    ]
+  }).slice(1),
+  ['name', 'By name'],
+]
+
 const byName = new Intl.Collator('en', { numeric: true })
 
 /**
  * @param order the id of a column, the greatest or earliest first; `-` before it reverses it.
- * Without such a column, by name. Rows without the value come last.
+ * Otherwise rows are in the order of their names. Those without the value come last.
  */
 export function sortReport(rows: readonly ReportRow[], order: string): readonly ReportRow[] {
   const column = REPORT_COLUMNS.find(({ id }) => id === order.replace('-', ''))
-  const isUp = order.startsWith('-') !== (column === undefined || column.isTime === true)
-  const last = isUp ? Infinity : -Infinity
-  const valueOf = (row: ReportRow) => column?.value(row) ?? last
-  const named = (a: ReportRow, b: ReportRow) =>
-    byName.compare(a.name ?? '', b.name ?? '') || (a.from < b.from ? -1 : 1)
+  const sign = order.startsWith('-') === (column?.isTime === true) ? -1 : 1
+  const valueOf = (row: ReportRow) => sign * (column?.value(row) ?? sign * Infinity)
   return [...rows].sort((a, b) => {
     const [one, other] = [valueOf(a), valueOf(b)]
-    if (one !== other) return one < other === isUp ? -1 : 1
-    return column !== undefined || isUp ? named(a, b) : named(b, a)
+    if (one !== other) return one < other ? -1 : 1
+    return byName.compare(a.name ?? '', b.name ?? '') || (a.from < b.from ? -1 : 1)
   })
 }
 

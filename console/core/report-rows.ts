@@ -3,22 +3,16 @@ import type { components } from '../api/schema.ts'
 
 export type ApiReport = components['schemas']['DeviceReport']
 
-/** How reports are grouped into rows. */
+/** How reports are grouped into rows, in words, and the periods that it needs. */
 export const GROUPINGS = [
-  ['device', 'Device'],
-  ['label', 'Label'],
-  ['day', 'Day'],
-  ['week', 'Week'],
-  ['month', 'Month'],
-  ['device-day', 'Device and day'],
+  ['device', 'Device', undefined],
+  ['label', 'Label', undefined],
+  ['day', 'Day', 'day'],
+  ['week', 'Week', 'week'],
+  ['month', 'Month', 'month'],
+  ['device-day', 'Device and day', 'day'],
 ] as const
 export type Grouping = (typeof GROUPINGS)[number][0]
-
-/** The periods that a grouping needs. */
-export function periodOf(grouping: Grouping): 'day' | 'week' | 'month' | undefined {
-  if (grouping === 'device' || grouping === 'label') return undefined
-  return grouping === 'device-day' ? 'day' : grouping
-}
 
 /** The totals of a device, of the devices with a label, or of all devices in a period. */
 export type ReportRow = ReportTotals & {

@@ -8,9 +8,6 @@ export type Column<T> = {
   readonly isNumber?: boolean
   /** Sentences wrap; anything else stays on one line, so that rows have one height. */
   readonly isProse?: boolean
-  /** Called when the title is clicked. */
-  readonly sort?: () => void
-  readonly isSorted?: 'ascending' | 'descending'
 }
 
 /**
@@ -34,9 +31,9 @@ export function Table<T>({
       <caption class="unseen">{caption}</caption>
       <thead>
         <tr>
-          {columns.map(({ title, isNumber, sort, isSorted }) => (
-            <th key={title} scope="col" class={classOf(isNumber)} aria-sort={isSorted}>
-              {sort === undefined ? title : <SortButton title={title} onClick={sort} />}
+          {columns.map(({ title, isNumber }) => (
+            <th key={title} scope="col" class={isNumber === true ? 'number' : undefined}>
+              {title}
             </th>
           ))}
         </tr>
@@ -55,14 +52,6 @@ export function Table<T>({
         ))}
       </tbody>
     </table>
-  )
-}
-
-function SortButton({ title, onClick }: { title: string; onClick: () => void }) {
-  return (
-    <button type="button" class="plain small sorts" onClick={onClick}>
-      {title}
-    </button>
   )
 }
 

@@ -1,28 +1,21 @@
 import { api } from '../../api/client.ts'
-import { REPORT_COLUMNS } from '../../core/report-columns.ts'
-import { GROUPINGS, type Grouping } from '../../core/report-rows.ts'
-import { orderDays, monthOf, spanBeside, weekOf, type Span } from '../../core/span.ts'
-import { isDay } from '../../core/times.ts'
-import { FilterSelect } from '../../ui/filters.tsx'
-import { Field, useTyped } from '../../ui/form.tsx'
-import { isPhone } from '../../ui/phone.ts'
+import { REPORT_ORDERS } from '../../core/report-columns.ts'
+import { GROUPINGS } from '../../core/report-rows.ts'
+import { monthOf, rangeQuery, spanBeside, spanBounds, weekOf } from '../../core/span.ts'
+import { Filters, FilterRange, FilterSelect } from '../../ui/filters.tsx'
 import { setQuery } from '../../ui/router.ts'
 import { useLoad } from '../../ui/use-load.ts'
 
-/** The days of a report, its devices, and its rows: all in the address. */
-export function ReportFilters({
-  span,
-  today,
-  grouping,
-  label,
-  sort,
-}: {
-  span: Span
+/** The range of a report, its devices, and its rows: all in the address. */
+export function ReportFilters(shown: {
+  range: { readonly from: string; readonly to: string }
   today: string
-  grouping: Grouping
+  zone: string
+  grouping: string
   label: string | undefined
   sort: string
 }) {
+  const { range, today, zone, grouping, label, sort } = shown
   const { data: labels } = useLoad((signal) => api.get('/labels', { signal }), [])
   const [week, month] = [weekOf(today), monthOf(today)]
   const usual = {
@@ -32,32 +25,37 @@ export function ReportFilters({
     'Last month': spanBeside(month, -1),
   }
   return (
-    <div class="report-filters stack some" role="search" aria-label="Choose the report">
-      <div class="row" role="group" aria-label="Days">
-        {Object.entries(usual).map(([words, one]) => (
-          <button
-            key={words}
-            type="button"
-            aria-pressed={one.first === span.first && one.last === span.last}
-            onClick={() => setDays(one)}
-          >
-            {words}
-          </button>
-        ))}
+    <>
+      <div class="report-ranges row" role="group" aria-label="Days">
+        {Object.entries(usual).map(([words, span]) => {
+          const one = rangeQuery(spanBounds(span, zone))
+          return (
+            <button
+              key={words}
+              type="button"
+              aria-pressed={one.from === range.from && one.to === range.to}
+              onClick={() => setQuery(one)}
+            >
+              {words}
+            </button>
+          )
+        })}
       </div>
-      <div class="filters">
-        <DayField
-          label="From"
-          day={span.first}
-          take={(day) => setDays(orderDays(day, span.last))}
-        />
-        <DayField label="To" day={span.last} take={(day) => setDays(orderDays(span.first, day))} />
+      <Filters label="Choose the report" isUsed={false}>
+        <FilterRange range={range} />
         <FilterSelect
           name="group"
           label="By"
           none="Device"
-          options={GROUPINGS.slice(1)}
+          options={GROUPINGS.slice(1).map(([value, words]) => [value, words])}
           value={grouping === 'device' ? '' : grouping}
+        />
+        <FilterSelect
+          name="sort"
+          label="Order"
+          none="Longest distance first"
+          options={REPORT_ORDERS}
+          value={sort === 'distance' ? '' : sort}
         />
         <FilterSelect
           name="label"
@@ -65,36 +63,7 @@ export function ReportFilters({
           options={labels?.items.map(({ label }) => [label, label] as const) ?? []}
           value={label}
         />
-        {isPhone.value && (
-          <FilterSelect
-            name="sort"
-            label="Order"
-            none="Distance"
-            options={REPORT_COLUMNS.slice(1).map(({ id, title }) => [id, title] as const)}
-            value={sort === 'distance' ? '' : sort}
-          />
-        )}
-      </div>
-    </div>
+      </Filters>
+    </>
   )
-}
-
-function setDays({ first, last }: Span): void {
-  setQuery({ from: first, to: last })
-}
-
-function DayField({
-  label,
-  day,
-  take,
-}: {
-  label: string
-  day: string
-  take: (day: string) => void
-}) {
-  const typed = useTyped(day, (text) => {
-    if (isDay(text)) take(text)
-    return isDay(text)
-  })
-  return <Field name={label} label={label} type="date" min="2000-01-01" {...typed} />
 }
