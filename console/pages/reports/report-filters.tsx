@@ -53,7 +53,7 @@ export function ReportFilters(shown: {
         <FilterSelect
           name="sort"
           label="Order"
-          none="Longest distance first"
+          none="Distance"
           options={REPORT_ORDERS}
           value={sort === 'distance' ? '' : sort}
         />

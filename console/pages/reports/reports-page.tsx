@@ -59,11 +59,11 @@ export function ReportsPage() {
 
   function nameCell(row: ReportRow) {
     const own = daysOf(row)
-    const words = [row.name, row.name === undefined || by ? spanText(own, today) : '']
-    const text = <Isolated class="one-line">{words.filter(Boolean).join(' · ')}</Isolated>
+    const words = [by && spanText(own, today), row.name].filter(Boolean).join(' · ')
+    const text = <Isolated class="one-line">{words}</Isolated>
     const path = row.deviceId && devicePath(row.deviceId) + spanQuery(own, today)
     return (
-      <div class="report-name">
+      <div class="report-name" title={words}>
         {path === undefined ? text : <a href={addressOf(path)}>{text}</a>}
         <span class="report-bar" style={{ width: `${(100 * (value(row) ?? 0)) / full}%` }} />
       </div>
