@@ -49,6 +49,7 @@ import { tripsRoute } from './devices/trips/trips.ts'
 import { importRoutes } from './imports/imports.ts'
 import { PlaceNames } from './places/place-names.ts'
 import { placesRoute } from './places/places.ts'
+import { deviceReportsRoute } from './reports/device-reports.ts'
 import { rejectionRoutes } from './rejections.ts'
 import { ruleRoutes } from './rules/rules.ts'
 import { reportTestRoutes } from './test-report.ts'
@@ -139,6 +140,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     trackRoute({ ...deps, turns: histories }),
     tripsRoute({ ...deps, turns: histories, placeNames }),
     activityRoute(deps),
+    deviceReportsRoute({ ...deps, turns: histories }),
     placesRoute({ placeNames }),
     ...factRoutes(deps),
     ...handleFactRoutes(deps),

@@ -11,6 +11,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'POST /test-report': 'sendTestReport',
   'POST /devices/labels': 'labelDevices',
   'GET /labels': 'listLabels',
+  'GET /reports/devices': 'listDeviceReports',
   'PUT /geofences/by-external-id/:externalId': 'replaceGeofence',
   'POST /geofences/import': 'importGeofences',
 }

@@ -119,6 +119,7 @@ const ways: Record<string, readonly string[]> = {
       'subscriptions',
       'rules',
       'geofences',
+      'reports',
       'devices',
       'places',
       'http',

@@ -11,11 +11,11 @@ import {
   type JsonSchema,
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { rangeParameters, requireRange } from '../http/query.ts'
-import { choice, text, type InputOf } from '../http/rule.ts'
+import { rangeParameters, requireRange, zoneParameter } from '../http/query.ts'
+import { choice, type InputOf } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { requireDevice } from './require-device.ts'
-import { isTimeZone, localSteps, STEPS } from '../../schemas/geo/local-time.ts'
+import { localSteps, STEPS } from '../../schemas/geo/local-time.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 const MOST_STEPS = 1_000
@@ -26,11 +26,7 @@ const ACTIVITY_PARAMETERS = {
   step: choice(STEPS, { expected: `step must be ${STEPS.join(' or ')}` })
     .withDefault('day')
     .described('How long each step is'),
-  tz: text({
-    max: 64,
-    fits: isTimeZone,
-    expected: 'tz must be a time zone of the IANA database, for example Europe/Berlin',
-  })
+  tz: zoneParameter('tz')
     .withDefault('UTC')
     .described('The time zone whose hours or days are meant'),
 }

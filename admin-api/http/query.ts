@@ -1,4 +1,5 @@
 import { invalidParams, type Fault } from '../../runtime/errors.ts'
+import { isTimeZone } from '../../schemas/geo/local-time.ts'
 import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
 import { fieldPath } from '../../schemas/report/field-path.ts'
 import type { AdminContext } from './admin-route.ts'
@@ -81,6 +82,15 @@ export function rangeParameters(time: string) {
     from: timeParameter('from').described(`The earliest ${time}`),
     to: timeParameter('to').described(`The ${time} before which it ends`),
   }
+}
+
+/** A time zone's name. */
+export function zoneParameter(name: string) {
+  return text({
+    max: 64,
+    fits: isTimeZone,
+    expected: `${name} must be a time zone of the IANA database, for example Europe/Berlin`,
+  })
 }
 
 type Range = { readonly from?: number; readonly to?: number }

@@ -2,6 +2,7 @@ import {
   Activity,
   BellRing,
   Building2,
+  ChartNoAxesColumn,
   FileClock,
   KeyRound,
   Map as MapIcon,
@@ -51,6 +52,11 @@ export const PAGES: readonly ConsolePage[] = [
     path: '/events',
     load: () => import('../pages/events/events-page.tsx').then((module) => module.EventsPage),
     link: { name: 'Events', icon: BellRing, group: 'Operate', inBar: 'Events' },
+  },
+  {
+    path: '/reports',
+    load: () => import('../pages/reports/reports-page.tsx').then((module) => module.ReportsPage),
+    link: { name: 'Reports', icon: ChartNoAxesColumn, group: 'Operate' },
   },
   {
     path: '/geofences',

@@ -51,9 +51,11 @@ export function factReads(
     /** Newest first. */
     async pageFacts(query) {
       const clauses = filtering(query, hiddenDevices(query.accountId))
+      // Otherwise SQLite searches all facts of the account in the range.
+      const index = query.deviceId === undefined ? '' : 'INDEXED BY facts_by_device'
       const found = database
         .prepare<{ fact: string }>(
-          `SELECT fact FROM facts WHERE ${clauses.map(({ sql }) => sql).join(' AND ')}
+          `SELECT fact FROM facts ${index} WHERE ${clauses.map(({ sql }) => sql).join(' AND ')}
            ORDER BY at DESC, sequence DESC, id DESC LIMIT ?`,
         )
         .all(...clauses.flatMap(({ values }) => values), query.limit)

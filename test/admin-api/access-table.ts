@@ -363,6 +363,7 @@ export const EXPECTED: Record<string, Expected> = {
   'GET /shared/stream': { needs: 'share', stranger: 404 },
   'GET /rejections/summary': { needs: 'viewer', stranger: 200 },
   'GET /system/history': { needs: 'viewer', stranger: 200 },
+  'GET /reports/devices': { needs: 'viewer', scope: 'positions:read', stranger: 200 },
   'GET /facts': { needs: 'viewer', scope: 'positions:read', stranger: 200 },
   'POST /facts/:id/take': {
     needs: 'dispatcher',

@@ -161,6 +161,12 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
     'stopMetres must be a whole number from 20 to 5000',
     'GET /devices/tug/trips?stopMetres=1&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
   ],
+  ['by must be day or week or month', 'GET /reports/devices?by=year'],
+  ['format must be json or csv', 'GET /reports/devices?format=xml'],
+  [
+    'zone must be a time zone of the IANA database, for example Europe/Berlin',
+    'GET /reports/devices?zone=Mars',
+  ],
   [
     'events must be one or more of position, device-status, fact, fact-handling, rejection, device-erased, separated by commas',
     'GET /stream?events=all',

@@ -42,6 +42,8 @@ export type TripQuery = StopRules & {
   readonly limit: number
   /** The end of the previous page. */
   readonly after?: TripPlace
+  /** Gets every item of the range, however many a page has. */
+  readonly onItem?: (item: TripOrStop) => void
 }
 
 /**
@@ -61,6 +63,11 @@ export type TripsPage = {
   readonly next: TripPlace | undefined
   /** The totals of the part within the range; only on the first page. */
   readonly totals: TripTotals | undefined
+  /**
+   * The records that decide the result: as long as there are as many in this span, and none of them
+   * was removed, it stays the same. Undefined if reading ended early.
+   */
+  readonly read?: (TimeSpan & { readonly records: number }) | undefined
 }
 
 /**
@@ -105,6 +112,7 @@ async function readFrom(
     same.count += 1
     if (!isWithin(item, span) || !isAfter(item, same.count, after)) return
     totals.add(item, span, inSpan)
+    query.onItem?.(item)
     if (items.length <= limit) items.push(item)
   }
   const finder = new TripFinder(query, find, span)
@@ -118,17 +126,25 @@ async function readFrom(
   const isFull = () => after !== undefined && items.length > limit
   let isCertain = certainAt === Infinity
   let last: TrackStep | undefined
+  let read: TripsPage['read']
+  let [records, lastAt] = [0, startedAt]
   reading: while (isWanted() && !isFull()) {
     const page = await store.pageTrack({ ...range, ...(last && { after: last }) })
     for (const step of page) {
       isCertain ||= step.timestamp >= certainAt && finder.isCertain
       if (step.timestamp >= certainAt && !isCertain) return undefined
-      if (step.timestamp >= to && finder.foundUntil >= to) break reading
+      if (step.timestamp >= to && finder.foundUntil >= to) {
+        read = { from: startedAt, to: Math.max(to, lastAt + 1), records }
+        break reading
+      }
       finder.add(step)
+      records += 1
+      lastAt = step.timestamp
     }
     last = page.at(-1)
     if (last === undefined || page.length < READ_AT_ONCE) {
       finder.end()
+      read = { from: startedAt, to: range.to, records }
       break
     }
     // Otherwise one long range would block all other requests until it ends.
@@ -140,6 +156,7 @@ async function readFrom(
     items: page,
     next: end && { startedAt: after?.startedAt ?? startedAt, ...placeOfLast(page, end, after) },
     totals: after === undefined ? totals : undefined,
+    read,
   }
 }
 

@@ -15,9 +15,11 @@ import { useRules } from '../geofences/use-definitions.ts'
 export function ExportEvents({
   filter: { label, ...filter },
   nameOf,
+  words = 'Export as CSV',
 }: {
   filter: FactFilter
   nameOf: (fact: ApiFact) => string
+  words?: string
 }) {
   const rules = useRules().data ?? []
   const { run, isRunning, failure } = useAction(async () => {
@@ -29,7 +31,7 @@ export function ExportEvents({
   return (
     <>
       <button type="button" disabled={isRunning} onClick={run}>
-        {isRunning ? 'Exporting…' : 'Export as CSV'}
+        {isRunning ? 'Exporting…' : words}
       </button>
       {failure !== undefined && <FailedLine failure={failure} />}
     </>

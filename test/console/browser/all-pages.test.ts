@@ -7,7 +7,7 @@ import { consoleSuite, EMAIL, follow, PASSWORD } from './console-harness.ts'
 
 /** The links of the navigation, in their groups. */
 const GROUPS = {
-  Operate: ['Map', 'Events', 'Geofences', 'Rules', 'Notifications', 'Shared links'],
+  Operate: ['Map', 'Events', 'Reports', 'Geofences', 'Rules', 'Notifications', 'Shared links'],
   'Set up': ['Connect a device', 'Keys', 'Operators', 'Accounts'],
   Watch: ['System', 'Rejections', 'Audit'],
 }

@@ -19,6 +19,7 @@ const PATHS = {
   device: '/devices/van-003',
   'device-one-point': '/devices/van-001',
   'no-device': '/devices/none',
+  reports: '/reports',
   keys: '/keys',
   connect: '/connect',
   rejections: '/rejections',

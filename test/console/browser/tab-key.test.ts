@@ -14,6 +14,7 @@ const PAGES = {
   '/?device=tab-03': 'History and settings',
   [`/devices/tab-00?day=${DAY}`]: 'At 10:04:00',
   '/devices/none': 'No device',
+  '/reports': 'tab-11',
   '/notifications': 'Night desk',
   '/shares': 'Customer',
   '/connect': 'curl',

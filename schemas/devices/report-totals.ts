@@ -1,0 +1,51 @@
+/**
+ * What devices did in a period. A trip or stop counts, whole, in the period in which it begins: days
+ * add up to weeks and months, and agree with the list of trips.
+ */
+export type ReportTotals = {
+  readonly distanceMetres: number
+  /** From the start of each trip to its end. */
+  readonly drivingSeconds: number
+  readonly trips: number
+  readonly stops: number
+  /** In m/s; null if no trip has one. */
+  readonly maxSpeed: number | null
+  /** ISO 8601: when the first trip began, and the last one ended. */
+  readonly firstStart: string | null
+  readonly lastEnd: string | null
+  /** Rules raised. */
+  readonly raised: number
+  /** Geofences entered. */
+  readonly visits: number
+}
+
+export const NO_TOTALS: ReportTotals = {
+  distanceMetres: 0,
+  drivingSeconds: 0,
+  trips: 0,
+  stops: 0,
+  maxSpeed: null,
+  firstStart: null,
+  lastEnd: null,
+  raised: 0,
+  visits: 0,
+}
+
+export function addTotals(a: ReportTotals, b: ReportTotals): ReportTotals {
+  const isEarlier = b.firstStart !== null && (a.firstStart === null || b.firstStart < a.firstStart)
+  return {
+    distanceMetres: a.distanceMetres + b.distanceMetres,
+    drivingSeconds: a.drivingSeconds + b.drivingSeconds,
+    trips: a.trips + b.trips,
+    stops: a.stops + b.stops,
+    maxSpeed: greater(a.maxSpeed, b.maxSpeed),
+    firstStart: isEarlier ? b.firstStart : a.firstStart,
+    lastEnd: greater(a.lastEnd, b.lastEnd),
+    raised: a.raised + b.raised,
+    visits: a.visits + b.visits,
+  }
+}
+
+function greater<T extends string | number>(a: T | null, b: T | null): T | null {
+  return a === null || (b !== null && b > a) ? b : a
+}
