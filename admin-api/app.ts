@@ -47,8 +47,11 @@ import { positionRoutes } from './devices/positions.ts'
 import { trackRoute } from './devices/track/track.ts'
 import { tripsRoute } from './devices/trips/trips.ts'
 import { importRoutes } from './imports/imports.ts'
+import { AccountGeofences } from './places/account-geofences.ts'
 import { PlaceNames } from './places/place-names.ts'
+import { placeSearchRoute } from './places/place-search.ts'
 import { placesRoute } from './places/places.ts'
+import { Streets } from './places/streets.ts'
 import { rejectionRoutes } from './rejections.ts'
 import { ruleRoutes } from './rules/rules.ts'
 import { reportTestRoutes } from './test-report.ts'
@@ -116,7 +119,8 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     ...streams,
     options: { ...streams.options, takeTurn: (accountId) => streams.takeTurn(accountId) },
   })
-  const placeNames = new PlaceNames(deps)
+  const places = { geofences: new AccountGeofences(deps), streets: new Streets(deps) }
+  const placeNames = new PlaceNames(places)
   const subscribing = {
     ...deps,
     feeds,
@@ -140,6 +144,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     tripsRoute({ ...deps, turns: histories, placeNames }),
     activityRoute(deps),
     placesRoute({ placeNames }),
+    placeSearchRoute(places),
     ...factRoutes(deps),
     ...handleFactRoutes(deps),
     ...geofenceRoutes(deps),

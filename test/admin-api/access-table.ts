@@ -177,6 +177,12 @@ export const EXPECTED: Record<string, Expected> = {
     status: 404,
     stranger: 404,
   },
+  'GET /places/search': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    path: '/places/search?q=berlin',
+    stranger: 200,
+  },
   'GET /places': {
     needs: 'viewer',
     scope: 'positions:read',

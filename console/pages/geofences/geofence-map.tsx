@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import DoubleClickZoom from 'ol/interaction/DoubleClickZoom.js'
 import type OlMap from 'ol/Map.js'
-import { fromMercator } from '../../core/mercator.ts'
+import { fromMercator } from '../../../schemas/geo/mercator.ts'
 import {
   canFinish,
   closeSketch,

@@ -13,7 +13,7 @@ import {
 } from '../../core/choose-devices.ts'
 import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
-import { toMercator } from '../../core/mercator.ts'
+import { toMercator } from '../../../schemas/geo/mercator.ts'
 import type { PaintedGeofence } from '../../map/geofence-painter.ts'
 import { createPreference } from '../../ui/preferences.ts'
 import { pageAddress, setQuery } from '../../ui/router.ts'
