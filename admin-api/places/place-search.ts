@@ -13,7 +13,9 @@ import { searchPlaces, STREETS_WITHIN_METRES } from './search-places.ts'
 import type { Streets } from './streets.ts'
 
 const PARAMETERS = {
-  q: textParameter('q', 100).required().described('The beginnings of words of the name'),
+  q: textParameter('q', 100).described(
+    'The beginnings of words of the name; without it nothing is found',
+  ),
   near: parsedValue({
     parse: parseCoordinates,
     expected: 'near must be a latitude and a longitude in degrees, for example 52.52,13.405',
@@ -34,6 +36,7 @@ export function placeSearchRoute({
     { accountId }: Caller,
     { query: { q, near } }: Input<InputOf<typeof PARAMETERS>>,
   ): Promise<void> {
+    if (q === undefined) return succeed(ctx, { items: [] })
     const searched = searchedName(q)
     if (searched === undefined) {
       throw invalidParams([{ field: 'q', message: 'q must have a letter or a digit' }])

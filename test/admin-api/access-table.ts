@@ -180,7 +180,6 @@ export const EXPECTED: Record<string, Expected> = {
   'GET /places/search': {
     needs: 'viewer',
     scope: 'positions:read',
-    path: '/places/search?q=berlin',
     stranger: 200,
   },
   'GET /places': {

@@ -144,7 +144,6 @@ test('trips and shared links name streets', async () => {
 })
 
 test.each([
-  ['', 'q'],
   ['?q=%20.', 'q must have a letter or a digit'],
   [`?q=${'x'.repeat(101)}`, 'q must be a text of 1 to 100 characters'],
   ['?q=a&near=91,0', 'near must be a latitude and a longitude in degrees'],

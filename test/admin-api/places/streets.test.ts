@@ -109,9 +109,20 @@ test('a street is found beyond the 180th meridian', async () => {
   expect(found?.distanceMetres).toBeLessThan(30)
 })
 
+/** The header says so in two places: of the directories, of the tiles. */
+function zstd(file: Buffer): Buffer {
+  file.set([4, 4], 97)
+  return file
+}
+
 test.each<[string, Buffer | string | undefined, unknown]>([
   ['missing', undefined, 'there is no such file'],
   ['something else', 'x'.repeat(20_000), 'Wrong magic number for PMTiles archive'],
+  [
+    'packed in another way',
+    zstd(streetFile([MARKT])),
+    'its compression is not supported: use gzip',
+  ],
   ['cut off', streetFile([MARKT]).subarray(0, -30), 'it is cut off'],
 ])('with a file that is %s there is no street, and one warning', async (_what, content, reason) => {
   const { streets, clock, path, warned } = await openStreets(content)
