@@ -15,6 +15,7 @@ import {
   drawAlarmPlace,
   drawCluster,
   drawDevice,
+  drawPin,
   SELECTED_RADIUS,
   type AlarmRing,
 } from './draw-device.ts'
@@ -35,6 +36,8 @@ export type ShownFleet = {
   readonly sos: ReadonlySet<string>
   /** Where the selected device called for help, for comparison with its current position. */
   readonly alarmAt?: MapPoint | undefined
+  /** A spot that somebody has chosen. */
+  readonly pin?: MapPoint | undefined
 }
 
 type PlacedCluster = {
@@ -238,6 +241,10 @@ export class FleetPainter {
       const { status } = device
       const alarm = this.#alarm([device])
       drawDevice(context, x, y, { status, heading: shown, isSelected, alarm }, colours)
+    }
+    const { pin } = this.#shown
+    if (pin !== undefined) {
+      for (const [x, y] of view.places(pin, MARGIN_PIXELS)) drawPin(context, x, y, colours)
     }
     this.#labels.draw(context)
   }

@@ -1,7 +1,9 @@
 import { signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Maximize, Shapes } from 'lucide'
 import type OlMap from 'ol/Map.js'
+import type { Coordinates } from '../../../schemas/geo/distance.ts'
+import { toMercator } from '../../../schemas/geo/mercator.ts'
 import { isOneSpot } from '../../core/bounds.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { fleetChanges } from '../../live/announce-changes.ts'
@@ -17,6 +19,8 @@ import { palette } from '../../ui/palette.ts'
 import { sortDevices } from '../../core/choose-devices.ts'
 import { sosDevices } from '../../live/alarms.ts'
 import { alarmAt, alarmId, chosenDevices, listOrder, select, showsGeofences } from './map-state.ts'
+import { pin } from './pin.ts'
+import { middleSpot, onSpotMenu, SpotMenu, type OpenSpot } from './spot-menu.tsx'
 
 /** The last view of the map, remembered while other pages are open. */
 let lastView: { center: number[]; zoom: number } | undefined
@@ -48,6 +52,7 @@ export function FleetMap(props: FleetMapProps) {
   const latest = useRef(props)
   latest.current = props
   const { geofences, devices, selected, onSelect, onSpot, onEnter } = props
+  const [menu, setMenu] = useState<OpenSpot>()
   const below = useRef<GeofencePainter>(null)
   const painted = useRef<FleetPainter>(null)
   /** The call for help that the view was fitted to. */
@@ -75,9 +80,11 @@ export function FleetMap(props: FleetMapProps) {
         following.value,
         sosDevices.value,
         alarmAt.value,
+        pin.value,
       ]}
       open={(map) => {
         shown = map
+        onSpotMenu(map, setMenu)
         below.current = new GeofencePainter(map)
         return (painted.current = openFleet(map, () => latest.current))
       }}
@@ -93,6 +100,10 @@ export function FleetMap(props: FleetMapProps) {
           },
         },
         Enter: { label: 'Go to the selected device’s card', run: onEnter },
+        m: {
+          label: 'Open the menu of the map’s middle',
+          run: () => shown && setMenu(middleSpot(shown)),
+        },
       }}
       paint={(map, painter) => {
         painter.paint({
@@ -101,6 +112,7 @@ export function FleetMap(props: FleetMapProps) {
           now: now.peek(),
           sos: sosDevices.value,
           alarmAt: alarmAt.value,
+          pin: pin.value && toMercator(pin.value.longitude, pin.value.latitude),
         })
         const called = alarmAt.value
         const calling = selected()
@@ -111,7 +123,8 @@ export function FleetMap(props: FleetMapProps) {
         }
         if (lastView === undefined && lister.isListed.value && devices().length > 0) {
           lastView = { center: [], zoom: 0 }
-          const first = selected()
+          const first =
+            selected() ?? (pin.value && toMercator(pin.value.longitude, pin.value.latitude))
           if (first === undefined) fitPoints(map, devices())
           else flyTo(map, first, { animated: false })
         }
@@ -146,6 +159,7 @@ export function FleetMap(props: FleetMapProps) {
         disabled={selected() === undefined}
         onClick={() => (following.value = !following.value)}
       />
+      {menu && <SpotMenu of={menu} onClose={() => setMenu(undefined)} />}
     </MapHost>
   )
 }
@@ -191,8 +205,24 @@ export function selectAndShow(device: LiveDevice): void {
   showOnMap(device)
 }
 
-/** Selects the best match of the search. */
-export function selectFirst(): void {
+/** Selects the best match of the search, if there is one. */
+export function selectFirst(): boolean {
   const [first] = sortDevices([...chosenDevices()], listOrder())
   if (first !== undefined) selectAndShow(first)
+  return first !== undefined
+}
+
+/** Moves the map there, at street level. */
+export function flyToPlace({ latitude, longitude }: Coordinates): void {
+  following.value = false
+  // The view of a place is not to be replaced by that of the whole fleet.
+  lastView ??= { center: [], zoom: 0 }
+  if (shown !== undefined) flyTo(shown, toMercator(longitude, latitude))
+}
+
+/** The middle of the map in the words of the API, to a hundred metres. */
+export function middleOfMap(): string | undefined {
+  if (shown?.getSize() === undefined) return undefined
+  const { latitude, longitude } = middleSpot(shown).at
+  return `${latitude.toFixed(3)},${longitude.toFixed(3)}`
 }
