@@ -74,7 +74,7 @@ const FOUND_PLACES = objectOf(
   {
     items: {
       type: 'array',
-      description: 'Whole names first, then names that begin with the first word',
+      description: 'Whole names first; among others, geofences and streets before towns',
       items: objectOf(
         {
           kind: { enum: ['geofence', 'street', 'town'] },

@@ -33,8 +33,8 @@ type Searching = {
 let towns: Promise<TownSearch> | undefined
 
 /**
- * The places that a search finds: whole names first, and towns in one piece, as large or near ones
- * come first there. `near`: the middle of the map.
+ * The places that a search finds: whole names first; among others, own geofences and streets before
+ * towns, which may be far. `near`: the middle of the map.
  */
 export async function searchPlaces(
   searched: SearchedName,
@@ -55,7 +55,7 @@ export async function searchPlaces(
   const known = await towns
   const searching = { near, endTurn: createFairYielder(accountId) }
   const foundTowns = known.find(searched, { near, most: MOST_OF_A_KIND })
-  const townMatch = foundTowns[0]?.match ?? 'words'
+  const townMatch = foundTowns[0]?.match === 'whole' ? 'whole' : 'words'
   const found: Found[] = [
     ...(await findGeofences(searched, geofences, searching)),
     ...(near === undefined

@@ -242,11 +242,11 @@ export class FleetPainter {
       const alarm = this.#alarm([device])
       drawDevice(context, x, y, { status, heading: shown, isSelected, alarm }, colours)
     }
+    this.#labels.draw(context)
     const { pin } = this.#shown
     if (pin !== undefined) {
       for (const [x, y] of view.places(pin, MARGIN_PIXELS)) drawPin(context, x, y, colours)
     }
-    this.#labels.draw(context)
   }
 }
 

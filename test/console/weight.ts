@@ -4,10 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
 /**
- * JavaScript and CSS, compressed, in kB: of all pages, the part that signing in loads, and the readers of files, which a
- * worker loads once somebody has chosen files to import.
+ * JavaScript and CSS, compressed, in kB: of all pages, what is loaded once the map stands, the part that signing in loads,
+ * and the readers of files, which a worker loads once somebody has chosen files to import.
  */
-export type Weight = { readonly all: number; readonly signIn: number; readonly readers: number }
+export type Weight = {
+  readonly all: number
+  readonly map: number
+  readonly signIn: number
+  readonly readers: number
+}
 
 const SITE = fileURLToPath(new URL('../../dist/console/site/', import.meta.url))
 
@@ -21,6 +26,7 @@ export async function weigh(): Promise<Weight> {
   const all = files.filter((name) => !readers.includes(name))
   return {
     all: await kilobytes(all),
+    map: await kilobytes(await filesOf(['index.html', 'pages/map/map-page.tsx'])),
     readers: await kilobytes(readers),
     signIn: await kilobytes(all.filter((name) => page.includes(name))),
   }
@@ -29,4 +35,21 @@ export async function weigh(): Promise<Weight> {
 async function kilobytes(names: readonly string[]): Promise<number> {
   const files = await Promise.all(names.map((name) => readFile(join(SITE, name))))
   return files.reduce((sum, file) => sum + gzipSync(file).length, 0) / 1_000
+}
+
+type Chunk = { readonly file: string; readonly imports?: string[]; readonly css?: string[] }
+
+/** The files of these modules and of all that they import at once. */
+async function filesOf(modules: readonly string[]): Promise<readonly string[]> {
+  const manifest = JSON.parse(await readFile(join(SITE, '.vite', 'manifest.json'), 'utf8')) as {
+    readonly [module: string]: Chunk
+  }
+  const reached = new Set(modules)
+  const files = new Set<string>()
+  for (const module of reached) {
+    const { file, imports = [], css = [] } = manifest[module]!
+    for (const one of [file, ...css]) if (/\.(js|css)$/.test(one)) files.add(one)
+    for (const one of imports) reached.add(one)
+  }
+  return [...files]
 }

@@ -71,96 +71,98 @@ export function FleetMap(props: FleetMapProps) {
     },
   })
   return (
-    <MapHost
-      label="Map: arrow keys move it, + and − zoom, n and p select a device; the list beside it holds the same devices"
-      inputs={[
-        fleetChanges.value,
-        devices,
-        selected,
-        following.value,
-        sosDevices.value,
-        alarmAt.value,
-        pin.value,
-      ]}
-      open={(map) => {
-        shown = map
-        onSpotMenu(map, setMenu)
-        below.current = new GeofencePainter(map)
-        return (painted.current = openFleet(map, () => latest.current))
-      }}
-      onPan={() => (following.value = false)}
-      keys={{
-        n: choose(1),
-        p: choose(-1),
-        s: {
-          label: 'Show all devices at the selected one’s place',
-          run: () => {
-            const here = selected()
-            if (here !== undefined) onSpot(devices().filter((one) => areOneSpot([here, one])))
+    <>
+      <MapHost
+        label="Map: arrow keys move it, + and − zoom, n and p select a device; the list beside it holds the same devices"
+        inputs={[
+          fleetChanges.value,
+          devices,
+          selected,
+          following.value,
+          sosDevices.value,
+          alarmAt.value,
+          pin.value,
+        ]}
+        open={(map) => {
+          shown = map
+          onSpotMenu(map, setMenu)
+          below.current = new GeofencePainter(map)
+          return (painted.current = openFleet(map, () => latest.current))
+        }}
+        onPan={() => (following.value = false)}
+        keys={{
+          n: choose(1),
+          p: choose(-1),
+          s: {
+            label: 'Show all devices at the selected one’s place',
+            run: () => {
+              const here = selected()
+              if (here !== undefined) onSpot(devices().filter((one) => areOneSpot([here, one])))
+            },
           },
-        },
-        Enter: { label: 'Go to the selected device’s card', run: onEnter },
-        m: {
-          label: 'Open the menu of the map’s middle',
-          run: () => shown && setMenu(middleSpot(shown)),
-        },
-      }}
-      paint={(map, painter) => {
-        painter.paint({
-          devices: devices(),
-          selected: selected(),
-          now: now.peek(),
-          sos: sosDevices.value,
-          alarmAt: alarmAt.value,
-          pin: pin.value && toMercator(pin.value.longitude, pin.value.latitude),
-        })
-        const called = alarmAt.value
-        const calling = selected()
-        if (called !== undefined && calling !== undefined && fitted.current !== alarmId.value) {
-          fitted.current = alarmId.value
-          lastView ??= { center: [], zoom: 0 }
-          fitPoints(map, [called, calling])
-        }
-        if (lastView === undefined && lister.isListed.value && devices().length > 0) {
-          lastView = { center: [], zoom: 0 }
-          const first =
-            selected() ?? (pin.value && toMercator(pin.value.longitude, pin.value.latitude))
-          if (first === undefined) fitPoints(map, devices())
-          else flyTo(map, first, { animated: false })
-        }
-        const followed = following.value ? selected() : undefined
-        if (followed !== undefined) map.getView().setCenter(toMap(followed))
-      }}
-      leave={(map) => {
-        shown = undefined
-        const [center, zoom] = [map.getView().getCenter(), map.getView().getZoom()]
-        if (center !== undefined && zoom !== undefined) lastView = { center, zoom }
-      }}
-    >
-      <IconButton
-        icon={Maximize}
-        label="Fit all"
-        title="Fit all (0)"
-        onClick={() => shown && fitPoints(shown, devices())}
-        data-fit-all
-      />
-      <IconButton
-        icon={Shapes}
-        label="Geofences"
-        title="Show geofences"
-        aria-pressed={showsGeofences.value === 'on'}
-        onClick={() => (showsGeofences.value = showsGeofences.value === 'on' ? 'off' : 'on')}
-      />
-      <IconButton
-        icon={LocateFixed}
-        label="Follow"
-        title="Follow the selected device (f)"
-        aria-pressed={following.value}
-        disabled={selected() === undefined}
-        onClick={() => (following.value = !following.value)}
-      />
+          Enter: { label: 'Go to the selected device’s card', run: onEnter },
+          m: {
+            label: 'Open the menu of the map’s middle',
+            run: () => shown && setMenu(middleSpot(shown)),
+          },
+        }}
+        paint={(map, painter) => {
+          painter.paint({
+            devices: devices(),
+            selected: selected(),
+            now: now.peek(),
+            sos: sosDevices.value,
+            alarmAt: alarmAt.value,
+            pin: pin.value && toMercator(pin.value.longitude, pin.value.latitude),
+          })
+          const called = alarmAt.value
+          const calling = selected()
+          if (called !== undefined && calling !== undefined && fitted.current !== alarmId.value) {
+            fitted.current = alarmId.value
+            lastView ??= { center: [], zoom: 0 }
+            fitPoints(map, [called, calling])
+          }
+          if (lastView === undefined && lister.isListed.value && devices().length > 0) {
+            lastView = { center: [], zoom: 0 }
+            const first =
+              selected() ?? (pin.value && toMercator(pin.value.longitude, pin.value.latitude))
+            if (first === undefined) fitPoints(map, devices())
+            else flyTo(map, first, { animated: false })
+          }
+          const followed = following.value ? selected() : undefined
+          if (followed !== undefined) map.getView().setCenter(toMap(followed))
+        }}
+        leave={(map) => {
+          shown = undefined
+          const [center, zoom] = [map.getView().getCenter(), map.getView().getZoom()]
+          if (center !== undefined && zoom !== undefined) lastView = { center, zoom }
+        }}
+      >
+        <IconButton
+          icon={Maximize}
+          label="Fit all"
+          title="Fit all (0)"
+          onClick={() => shown && fitPoints(shown, devices())}
+          data-fit-all
+        />
+        <IconButton
+          icon={Shapes}
+          label="Geofences"
+          title="Show geofences"
+          aria-pressed={showsGeofences.value === 'on'}
+          onClick={() => (showsGeofences.value = showsGeofences.value === 'on' ? 'off' : 'on')}
+        />
+        <IconButton
+          icon={LocateFixed}
+          label="Follow"
+          title="Follow the selected device (f)"
+          aria-pressed={following.value}
+          disabled={selected() === undefined}
+          onClick={() => (following.value = !following.value)}
+        />
+      </MapHost>
       {menu && <SpotMenu of={menu} onClose={() => setMenu(undefined)} />}
-    </MapHost>
+    </>
   )
 }
 

@@ -16,13 +16,15 @@ type FoundPlace = components['schemas']['FoundPlace']
 
 const TYPED_MS = 250
 const FEWEST_LETTERS = 2
+/** Beside devices; somebody who looks for one of them needs the room. */
+const MOST_BESIDE_DEVICES = 3
 const KINDS = { geofence: 'Geofence', street: 'Street', town: 'Town' } as const
 
 /** Enter was pressed in a search that no device matches, perhaps before its places were found. */
 export const wantsFirstPlace = signal(false)
 
 /** The geofences, streets and towns that the search of devices finds too. */
-export function FoundPlaces() {
+export function FoundPlaces({ areAlone }: { areAlone: boolean }) {
   const typed = searchText.value.trim()
   const q = useDebounced(typed, TYPED_MS)
   const { data, failure, isLoading } = useLoad<readonly FoundPlace[]>(
@@ -47,7 +49,7 @@ export function FoundPlaces() {
   return (
     <section class="found-places" aria-label="Places">
       <ul role="list">
-        {places.map((place) => (
+        {places.slice(0, areAlone ? undefined : MOST_BESIDE_DEVICES).map((place) => (
           <li key={`${place.kind} ${place.latitude} ${place.longitude}`}>
             <button type="button" class="plain" onClick={() => choose(place)}>
               <Isolated class="one-line">{nameOfPlace(place)}</Isolated>{' '}

@@ -150,8 +150,9 @@ function ListPanel() {
           {lister.failure.value !== undefined && fleet.devices.size > 0 && (
             <FailedLine failure={lister.failure.value} onRetry={lister.retry} />
           )}
+          {chosenDevices().length === 0 && <FoundPlaces areAlone />}
           <Content />
-          <FoundPlaces />
+          {chosenDevices().length > 0 && <FoundPlaces areAlone={false} />}
         </>
       )}
     </section>

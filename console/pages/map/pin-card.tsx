@@ -5,9 +5,10 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Icon, IconButton } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { usePlace } from '../device/use-place.ts'
+import { selectedId } from './map-state.ts'
 import { pin, removePin, setPin, SPOT_ACTIONS, type Pin } from './pin.ts'
 
-/** The spot from whose distance the devices are listed. */
+/** The spot from whose distance the devices are listed; beside a selected device only its name. */
 export function PinCard() {
   return pin.value === undefined ? null : <Card at={pin.value} />
 }
@@ -26,19 +27,23 @@ function Card({ at }: { at: Pin }) {
         <span />
         <IconButton icon={X} label="Remove the pin" small class="plain" onClick={removePin} />
       </header>
-      <p class="row between">
-        <code>{coordinates}</code> <CopyButton text={coordinates} what="coordinates" />
-      </p>
-      <p class="note">The nearest devices come first, by straight distance.</p>
-      <div class="row">
-        {SPOT_ACTIONS.map(({ word, right, run }) =>
-          run === setPin || (right && !may(right)) ? null : (
-            <button key={word} type="button" onClick={() => run({ ...at, name })}>
-              {word}
-            </button>
-          ),
-        )}
-      </div>
+      {selectedId.value === undefined && (
+        <>
+          <p class="row between">
+            <code>{coordinates}</code> <CopyButton text={coordinates} what="coordinates" />
+          </p>
+          <p class="note">The nearest devices come first, by straight distance.</p>
+          <div class="row">
+            {SPOT_ACTIONS.map(({ word, right, run }) =>
+              run === setPin || (right && !may(right)) ? null : (
+                <button key={word} type="button" onClick={() => run({ ...at, name })}>
+                  {word}
+                </button>
+              ),
+            )}
+          </div>
+        </>
+      )}
     </section>
   )
 }

@@ -31,10 +31,6 @@ export function SpotMenu({ of: { x, y, at }, onClose }: { of: OpenSpot; onClose:
     const before = document.activeElement
     // Not `auto`: the release of the button that has opened it would close it.
     element.showPopover()
-    const { clientWidth, clientHeight } = document.documentElement
-    const { offsetWidth, offsetHeight, style } = element
-    style.left = `${Math.max(EDGE_PIXELS, Math.min(x, clientWidth - offsetWidth - EDGE_PIXELS))}px`
-    style.top = `${Math.max(EDGE_PIXELS, Math.min(y, clientHeight - offsetHeight - EDGE_PIXELS))}px`
     step(1)
     const close = ({ target }: Event) => {
       if (!(target instanceof Node && element.contains(target))) onClose()
@@ -50,6 +46,15 @@ export function SpotMenu({ of: { x, y, at }, onClose }: { of: OpenSpot; onClose:
       if (hadFocus && before instanceof HTMLElement) before.focus()
     }
   }, [x, y])
+
+  // The name of the place may make it wider.
+  useLayoutEffect(() => {
+    const { clientWidth, clientHeight } = document.documentElement
+    const { offsetWidth = 0, offsetHeight = 0, style } = menu.current ?? {}
+    if (style === undefined) return
+    style.left = `${Math.max(EDGE_PIXELS, Math.min(x, clientWidth - offsetWidth - EDGE_PIXELS))}px`
+    style.top = `${Math.max(EDGE_PIXELS, Math.min(y, clientHeight - offsetHeight - EDGE_PIXELS))}px`
+  }, [x, y, place])
 
   function step(by: number): void {
     const actions = [...(menu.current?.querySelectorAll('button') ?? [])]

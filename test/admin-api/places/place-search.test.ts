@@ -82,6 +82,7 @@ test('geofences of the account alone are found, whole names before others', asyn
     latitude: expect.closeTo(48.1, 4),
     longitude: expect.closeTo(16.2, 4),
   })
+  expect((await find('depot', NEAR))[0]).toMatchObject({ name: 'Depot Markt' })
   const kinds = (await find('marktstrasse', NEAR)).map(({ kind }) => kind)
   expect(kinds).toEqual(['geofence', 'street'])
   const { secret } = await harness.createKey({ accountId: 'acc-2', scopes: ['positions:read'] })

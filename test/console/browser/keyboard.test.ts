@@ -105,7 +105,7 @@ describeConsole('the keyboard', () => {
     await deviceRow(page, 'key-11').waitFor()
 
     await press('Anywhere on the page', '/')
-    await isFocused(page, 'Search by name and id')
+    await isFocused(page, 'Search devices and places')
     await press('In the search', 'ArrowDown')
     for (const [key, name] of [
       ['ArrowDown', 'key-01'],
