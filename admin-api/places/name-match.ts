@@ -1,6 +1,3 @@
-/** How well a name fits a search, best first. */
-export type NameMatch = 'whole' | 'beginning' | 'words'
-
 /** The words of a search, prepared for comparison. */
 export type SearchedName = { readonly words: readonly string[]; readonly whole: string }
 
@@ -13,24 +10,28 @@ export function foldName(name: string): string {
 /** Undefined if there is nothing to search for. */
 export function searchedName(text: string): SearchedName | undefined {
   const whole = foldName(text)
-  const words = whole.split(/(?= )/)
-  return whole === ' ' ? undefined : { whole, words }
+  return whole === ' ' ? undefined : { whole, words: whole.split(/(?= )/) }
 }
 
 /**
- * Whether each word of the search begins a word of the name or of what is around it, the first one a
- * word of the name: `markt mus` finds Marktstraße in Musterstadt.
+ * How well a folded name fits: 0 as a whole, 1 if it begins so, 2 if each word of the search begins a
+ * word of the name or, after the first one, of what is around it: `markt mus` finds Marktstraße in
+ * Musterstadt.
  */
 export function matchName(
   { words, whole }: SearchedName,
   folded: string,
-  around = '',
-): NameMatch | undefined {
+  around: () => string | undefined = () => undefined,
+): number | undefined {
   const [first = '', ...others] = words
   if (!folded.includes(first)) return undefined
-  if (folded === whole) return 'whole'
-  if (!others.every((word) => folded.includes(word) || around.includes(word))) return undefined
-  return folded.startsWith(first) ? 'beginning' : 'words'
+  if (folded === whole) return 0
+  const missing = others.filter((word) => !folded.includes(word))
+  if (missing.length > 0) {
+    const other = foldName(around() ?? '')
+    if (!missing.every((word) => other.includes(word))) return undefined
+  }
+  return folded.startsWith(first) ? 1 : 2
 }
 
 const ACCENTS = /\p{M}+/gu

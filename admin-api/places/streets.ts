@@ -6,7 +6,7 @@ import type { Coordinates } from '../../schemas/geo/distance.ts'
 import { metre, toMercator } from '../../schemas/geo/mercator.ts'
 import { MapFile } from './map-file.ts'
 import {
-  nearestIn,
+  nearestOfEach,
   STREET_ZOOM,
   TILES_AROUND,
   type FoundStreet,
@@ -43,29 +43,21 @@ export class Streets {
 
   /** The nearest street within 100 m. */
   async nearest(position: Coordinates): Promise<FoundStreet | undefined> {
-    let nearest: FoundStreet | undefined
-    for await (const placed of this.around(position, REACH_METRES)) {
-      const reach = nearest?.distanceMetres ?? REACH_METRES
-      nearest = nearestIn(placed, position, reach) ?? nearest
-    }
-    return nearest
+    const tiles: PlacedTile[] = []
+    for await (const placed of this.around(position, REACH_METRES)) tiles.push(placed)
+    return nearestIn(tiles, position)
   }
 
   /** The same from the tiles in memory; others are read for the next time. */
   nearestRead(position: Coordinates): FoundStreet | undefined {
-    let nearest: FoundStreet | undefined
-    for (const file of this.#files) {
-      for (const { column, row } of tilesAround(position, REACH_METRES)) {
-        const tile = this.#tiles.get(keyOf(file, column, row))
-        if (tile === undefined) {
-          this.nearest(position).catch(() => undefined)
-          return undefined
-        }
-        const reach = nearest?.distanceMetres ?? REACH_METRES
-        nearest = nearestIn({ column, row, tile }, position, reach) ?? nearest
-      }
-    }
-    return nearest
+    const tiles = this.#files.flatMap((file) =>
+      tilesAround(position, REACH_METRES).map(({ column, row }) => {
+        return { column, row, tile: this.#tiles.get(keyOf(file, column, row)) }
+      }),
+    )
+    const read = tiles.flatMap(({ tile, ...at }) => (tile === undefined ? [] : { ...at, tile }))
+    if (read.length < tiles.length) this.nearest(position).catch(() => undefined)
+    return nearestIn(read, position)
   }
 
   /** The tiles that a square around a position touches, from all files. */
@@ -87,6 +79,12 @@ export class Streets {
     this.#tiles.set(key, read)
     return read
   }
+}
+
+function nearestIn(tiles: readonly PlacedTile[], position: Coordinates): FoundStreet | undefined {
+  return tiles
+    .flatMap((placed) => nearestOfEach(placed, position, REACH_METRES))
+    .sort((a, b) => a.distanceMetres - b.distanceMetres)[0]
 }
 
 function keyOf({ path, lastVersion }: MapFile, column: number, row: number): string {
