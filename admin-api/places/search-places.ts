@@ -3,7 +3,7 @@ import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 import type { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import { gazetteer } from './gazetteer.ts'
 import { foldName, matchName, type SearchedName } from './name-match.ts'
-import { nearestOfEach } from './nearest-street.ts'
+import { nearestOfEach, type FoundStreet } from './nearest-street.ts'
 import type { Streets } from './streets.ts'
 import type { StreetTile } from './street-tile.ts'
 import { findTowns } from './town-search.ts'
@@ -12,6 +12,8 @@ import { findTowns } from './town-search.ts'
 export const STREETS_WITHIN_METRES = 5_000
 /** Of each kind; more letters find others. */
 const MOST_OF_A_KIND = 8
+/** Streets whose towns are looked up, the nearest ones. */
+const MOST_CANDIDATES = 300
 
 export type FoundPlace = Coordinates & {
   readonly kind: 'geofence' | 'street' | 'town'
@@ -78,27 +80,32 @@ async function findStreets(
   const [first = ''] = searched.words
   const towns = await gazetteer()
   const endTurn = createFairYielder(accountId)
-  const found = new Map<string, Found & { distanceMetres: number }>()
+  const candidates: { street: FoundStreet; rank: number }[] = []
   for await (const placed of streets.around(near, STREETS_WITHIN_METRES)) {
     const folded = foldedNames.get(placed.tile) ?? placed.tile.names.map(foldName)
     foldedNames.set(placed.tile, folded)
     const isWanted = (name: number) => folded[name]?.includes(first) === true
     for (const street of nearestOfEach(placed, near, STREETS_WITHIN_METRES, isWanted)) {
-      await endTurn()
-      const town = towns.nearest(street)
-      const region = town?.region ?? town?.name
-      const match = matchName(searched, foldName(street.name), () => region)
-      // Neighbouring towns may have streets of one name.
-      const key = `${street.name}\n${region}`
-      const before = found.get(key)?.distanceMetres ?? Infinity
-      if (match === undefined || before <= street.distanceMetres) continue
-      const { country } = town ?? {}
-      const whereabouts = { ...(region !== undefined && { region }), ...(country && { country }) }
-      found.set(key, { kind: 'street', ...street, ...whereabouts, match })
+      candidates.push({ street, rank: matchName(searched, foldName(street.name)) ?? 3 })
     }
     await endTurn()
   }
-  return Array.from(found.values(), ({ distanceMetres: _, ...place }) => place)
+  candidates.sort((a, b) => a.rank - b.rank || a.street.distanceMetres - b.street.distanceMetres)
+  // Neighbouring towns may have streets of one name: the nearest point of each stays.
+  const found = new Map<string, Found>()
+  for (const { street } of candidates.slice(0, MOST_CANDIDATES)) {
+    await endTurn()
+    const { name, latitude, longitude } = street
+    const town = towns.nearest(street)
+    const region = town?.region ?? town?.name
+    const match = matchName(searched, foldName(name), () => region)
+    const key = `${name}\n${region}`
+    if (match === undefined || found.has(key)) continue
+    const { country } = town ?? {}
+    const whereabouts = { ...(region !== undefined && { region }), ...(country && { country }) }
+    found.set(key, { kind: 'street', name, ...whereabouts, latitude, longitude, match })
+  }
+  return [...found.values()]
 }
 
 function bestOf(found: readonly Found[], near: Coordinates | undefined): Found[] {
