@@ -21,7 +21,7 @@ describeConsole('places and streets', () => {
     env: () => ({ MAP_PMTILES: `Town=${join(directory.path, 'town.pmtiles')}` }),
   })
   afterAll(() => directory.remove())
-  beforeAll(() => suite.report(van('near', 0.002), van('far', 0.012), van('between', 0.006)))
+  beforeAll(() => suite.report(van('near', 0.002), van('far', 0.012), van('then', 0.006)))
 
   /** North of the town's middle, in degrees. */
   const van = (deviceId: string, north: number) => ({
