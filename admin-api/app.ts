@@ -47,8 +47,11 @@ import { positionRoutes } from './devices/positions.ts'
 import { trackRoute } from './devices/track/track.ts'
 import { tripsRoute } from './devices/trips/trips.ts'
 import { importRoutes } from './imports/imports.ts'
+import { AccountGeofences } from './places/account-geofences.ts'
 import { PlaceNames } from './places/place-names.ts'
+import { placeSearchRoute } from './places/place-search.ts'
 import { placesRoute } from './places/places.ts'
+import { Streets } from './places/streets.ts'
 import { deviceReportsRoute } from './reports/device-reports.ts'
 import { rejectionRoutes } from './rejections.ts'
 import { ruleRoutes } from './rules/rules.ts'
@@ -117,7 +120,8 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     ...streams,
     options: { ...streams.options, takeTurn: (accountId) => streams.takeTurn(accountId) },
   })
-  const placeNames = new PlaceNames(deps)
+  const places = { geofences: new AccountGeofences(deps), streets: new Streets(deps) }
+  const placeNames = new PlaceNames(places)
   const subscribing = {
     ...deps,
     feeds,
@@ -142,6 +146,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     activityRoute(deps),
     deviceReportsRoute({ ...deps, turns: histories }),
     placesRoute({ placeNames }),
+    placeSearchRoute(places),
     ...factRoutes(deps),
     ...handleFactRoutes(deps),
     ...geofenceRoutes(deps),

@@ -49,7 +49,7 @@ const rooms = (...names: readonly string[]) => names.map((name) => `console/${na
 const consoleRooms = {
   'console/app': rooms('pages', 'ui', 'live', 'core'),
   'console/pages': ['schemas/', ...rooms('map', 'ui', 'live', 'api', 'core', 'guides')],
-  'console/map': rooms('ui', 'api', 'core'),
+  'console/map': ['schemas/geo/mercator.ts', ...rooms('ui', 'api', 'core')],
   'console/ui': rooms('core'),
   'console/live': rooms('api', 'core'),
   'console/api': rooms('core'),

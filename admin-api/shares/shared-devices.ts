@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts'
 import { LeapFilter } from '../../schemas/geo/leap-filter.ts'
 import { earthPointOf, type EarthPoint } from '../../schemas/geo/earth-point.ts'
 import { ThinnedTrack } from '../devices/track/thinned-track.ts'
-import { PLACE, type NameOf } from '../places/place-names.ts'
+import { PLACE, type NameOf, type PlaceView } from '../places/place-names.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import type { SharedName } from './share-view.ts'
@@ -22,7 +22,7 @@ const TRAIL_POINTS = 200
 export function sharedPosition(
   { ref, name }: SharedName,
   position: Pick<LastPosition, 'latitude' | 'longitude' | 'timestamp' | 'heading' | 'speed'>,
-  nameOf: NameOf,
+  place: PlaceView | null,
 ) {
   const { latitude, longitude, timestamp, heading, speed } = position
   return {
@@ -31,7 +31,7 @@ export function sharedPosition(
     latitude,
     longitude,
     timestamp: isoTime(timestamp),
-    place: nameOf(position),
+    place,
     ...(heading !== undefined && { heading }),
     ...(speed !== undefined && { speed }),
   }
@@ -73,7 +73,7 @@ export async function sharedDevices(
     if (!position) continue
     const device = { share, deviceId, from, most: RECORDS_READ / devices.length }
     const trail = trailMinutes > 0 && { trail: isCurrent ? await readTrail(device, store) : [] }
-    items.push({ ...sharedPosition(named, position, nameOf), ...trail })
+    items.push({ ...sharedPosition(named, position, await nameOf(position)), ...trail })
   }
   return items
 }

@@ -79,7 +79,7 @@ export function sharedRoutes({
     const { share, tokenHash } = caller
     const { accountId } = share
     const names = await sharedNames(share, store)
-    const nameOf = await placeNames.ofAnyone()
+    const nameOf = await placeNames.ofAnyoneAtOnce()
     const before = devicesOf(share)
     await streams.open(ctx, {
       showing: {
@@ -89,7 +89,7 @@ export function sharedRoutes({
           subject.accountId === accountId && names.has(deviceId),
         isShown: (position) => isSince(share, position),
         record: ({ deviceId, ...position }) =>
-          sharedPosition(names.get(deviceId) ?? { ref: '', name: '' }, position, nameOf),
+          sharedPosition(names.get(deviceId) ?? { ref: '', name: '' }, position, nameOf(position)),
         resumable: false,
       },
       seat: { linksOfAccount: accountId },

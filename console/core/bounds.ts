@@ -1,6 +1,6 @@
 import { ShortestArc } from '../../schemas/geo/bounds.ts'
 import { ONE_SPOT_PIXELS, TILE_PIXELS } from './clusters.ts'
-import type { MapPoint } from './mercator.ts'
+import type { MapPoint } from '../../schemas/geo/mercator.ts'
 
 type Box = {
   readonly west: number

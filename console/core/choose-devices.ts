@@ -1,11 +1,14 @@
+import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 import { isFound, wholeWords, type SearchKey } from '../../schemas/devices/device-search.ts'
 import { byName, COLUMNS, type ColumnId, type DeviceColumn } from './device-columns.ts'
 import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 
 export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'disabled']
 
-/** `match`: the best match of the search comes first. */
-export type Sort = { readonly by: ColumnId | 'match'; readonly isDescending: boolean }
+/**
+ * `match`: the best match of the search comes first. `distance`: the device nearest to a chosen spot.
+ */
+export type Sort = { readonly by: ColumnId | 'match' | 'distance'; readonly isDescending: boolean }
 
 type DeviceFilter = {
   /** Empty: devices of all statuses. */
@@ -20,13 +23,17 @@ type DeviceFilter = {
 
 /**
  * Parses a sort from the address: `-seen`; an empty text means best match in a search, and
- * otherwise by name.
+ * otherwise by distance from a chosen spot, or by name.
  */
-export function readSort(text: string, { words }: Pick<DeviceFilter, 'words'>): Sort {
+export function readSort(
+  text: string,
+  { words, hasSpot = false }: Pick<DeviceFilter, 'words'> & { readonly hasSpot?: boolean },
+): Sort {
   const isDescending = text.startsWith('-')
   const by = COLUMNS.find(({ id }) => id === text.replace('-', ''))?.id
   if (by !== undefined) return { by, isDescending }
-  return { by: words.length > 0 ? 'match' : 'name', isDescending: false }
+  if (words.length > 0 && text !== 'distance') return { by: 'match', isDescending: false }
+  return { by: hasSpot ? 'distance' : 'name', isDescending: false }
 }
 
 export function writeSort({ by, isDescending }: Sort): string {
@@ -79,17 +86,20 @@ export function sortDevices(
     pinned,
     sos,
     words = [],
+    near,
   }: {
     readonly sort: Sort
     readonly pinned: ReadonlySet<string>
     readonly sos?: ReadonlySet<string>
     readonly words?: readonly SearchKey[]
+    readonly near?: Coordinates | undefined
   },
 ): LiveDevice[] {
   const rank = ({ deviceId }: LiveDevice) =>
     sos?.has(deviceId) === true ? -1 : pinned.has(deviceId) ? 0 : 1
   const { compare, isMissing = () => false }: DeviceOrder =
-    COLUMNS.find(({ id }) => id === sort.by) ?? byMatch(words)
+    COLUMNS.find(({ id }) => id === sort.by) ??
+    (sort.by === 'distance' && near !== undefined ? byDistance(near) : byMatch(words))
   const turn = sort.isDescending ? -1 : 1
   return devices.sort(
     (a, b) =>
@@ -99,6 +109,16 @@ export function sortDevices(
       byName.compare(labelOf(a), labelOf(b)) ||
       (a.deviceId < b.deviceId ? -1 : 1),
   )
+}
+
+function byDistance(near: Coordinates): DeviceOrder {
+  const known = new Map<LiveDevice, number>()
+  const metres = (device: LiveDevice) => {
+    const distance = known.get(device) ?? metresBetween(near, device.position)
+    known.set(device, distance)
+    return distance
+  }
+  return { compare: (a, b) => metres(a) - metres(b) }
 }
 
 /** Exact matches first, then devices with more whole words; the rest in order of name. */

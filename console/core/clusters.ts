@@ -1,4 +1,4 @@
-import type { MapPoint } from './mercator.ts'
+import type { MapPoint } from '../../schemas/geo/mercator.ts'
 import type { ShownStatus } from './live-device.ts'
 
 /** A tile's edge: the world is this many pixels wide at zoom 0. */

@@ -2,7 +2,7 @@ import { deviceSearchKey, type SearchKey } from '../../schemas/devices/device-se
 import { comparePositionTimes, seenAt, trueAt } from '../../schemas/geo/position-order.ts'
 import { livenessOf, type Liveness } from '../../schemas/devices/liveness.ts'
 import type { components } from '../api/schema.ts'
-import { toMercator } from './mercator.ts'
+import { toMercator } from '../../schemas/geo/mercator.ts'
 import { motionAfter, type Motion } from './motion.ts'
 
 export type ApiDevice = components['schemas']['Device']

@@ -3,8 +3,8 @@ import type { components } from '../api/schema.ts'
 type Place = components['schemas']['Place']
 
 /**
- * A place in words, with its city if it is a part of one: `Innere Stadt, Graz`; for a geofence only
- * its name.
+ * A place in words, a street with its town and a part of a city with that: `Innere Stadt, Graz`; for a
+ * geofence only its name.
  */
 export function placeText(place: Place): string | undefined {
   if (place === null) return undefined

@@ -4,7 +4,7 @@ import { metresBetween } from '../../schemas/geo/distance.ts'
 import { MEASUREMENTS, type Measurement } from '../../schemas/report/report-fields.ts'
 import { isPathless } from '../../schemas/geo/leap-filter.ts'
 import { rangeQuery } from './span.ts'
-import { toMercator } from './mercator.ts'
+import { toMercator } from '../../schemas/geo/mercator.ts'
 
 type ApiTrack = components['schemas']['Track']
 type Measured = { readonly [Name in Measurement]: number | undefined }

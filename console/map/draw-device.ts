@@ -136,6 +136,29 @@ export function drawAlarmPlace(
   context.fillText('!', x, y + 1.5)
 }
 
+/** A needle whose point is at the spot. */
+export function drawPin(
+  context: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  { accent, ring }: Palette,
+): void {
+  context.beginPath()
+  context.arc(x, y - 24, 11, 0.8 * Math.PI, 0.2 * Math.PI)
+  context.lineTo(x, y)
+  context.closePath()
+  context.lineJoin = 'round'
+  context.lineWidth = 3
+  context.strokeStyle = ring
+  context.stroke()
+  context.fillStyle = accent
+  context.fill()
+  context.beginPath()
+  context.arc(x, y - 24, 4, 0, 2 * Math.PI)
+  context.fillStyle = ring
+  context.fill()
+}
+
 function shape(context: CanvasRenderingContext2D, status: DrawnDevice['status']): void {
   context.beginPath()
   switch (status) {

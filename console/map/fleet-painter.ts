@@ -15,6 +15,7 @@ import {
   drawAlarmPlace,
   drawCluster,
   drawDevice,
+  drawPin,
   SELECTED_RADIUS,
   type AlarmRing,
 } from './draw-device.ts'
@@ -22,7 +23,7 @@ import type { Circle } from '../core/label-place.ts'
 import { LABEL_FONT } from './draw-label.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { MapLabels } from './map-labels.ts'
-import { metre, type MapPoint } from '../core/mercator.ts'
+import { metre, type MapPoint } from '../../schemas/geo/mercator.ts'
 import { headingOf } from '../core/motion.ts'
 import { palette } from '../ui/palette.ts'
 import { readerUnits } from '../ui/shown.ts'
@@ -35,6 +36,8 @@ export type ShownFleet = {
   readonly sos: ReadonlySet<string>
   /** Where the selected device called for help, for comparison with its current position. */
   readonly alarmAt?: MapPoint | undefined
+  /** A spot that somebody has chosen. */
+  readonly pin?: MapPoint | undefined
 }
 
 type PlacedCluster = {
@@ -240,6 +243,10 @@ export class FleetPainter {
       drawDevice(context, x, y, { status, heading: shown, isSelected, alarm }, colours)
     }
     this.#labels.draw(context)
+    const { pin } = this.#shown
+    if (pin !== undefined) {
+      for (const [x, y] of view.places(pin, MARGIN_PIXELS)) drawPin(context, x, y, colours)
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import type OlMap from 'ol/Map.js'
-import { toMercator, type MapPoint } from '../core/mercator.ts'
+import { toMercator, type MapPoint } from '../../schemas/geo/mercator.ts'
 import { handlesOf, ringsOf, type Handle, type LonLat, type Sketch } from '../core/sketch.ts'
 import { palette } from '../ui/palette.ts'
 import { cut, LABEL_FONT } from './draw-label.ts'

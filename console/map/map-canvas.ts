@@ -1,6 +1,6 @@
 import type OlMap from 'ol/Map.js'
 import Layer from 'ol/layer/Layer.js'
-import type { MapPoint } from '../core/mercator.ts'
+import type { MapPoint } from '../../schemas/geo/mercator.ts'
 
 /** Half the world's width in the units of the map's projection. */
 export const HALF_WORLD = 20_037_508.342789244

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
-import { fromMercator, WORLD_METRES } from '../core/mercator.ts'
+import { fromMercator, WORLD_METRES } from '../../schemas/geo/mercator.ts'
 import { scaleFor } from '../core/measures.ts'
 import { Isolated } from '../ui/isolated.tsx'
 import { readerUnits } from '../ui/shown.ts'

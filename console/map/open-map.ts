@@ -4,7 +4,7 @@ import { defaults as standardInteractions } from 'ol/interaction/defaults.js'
 import { effect, signal } from '@preact/signals'
 import { addressOf } from '../core/address.ts'
 import { boundsOf } from '../core/bounds.ts'
-import type { MapPoint } from '../core/mercator.ts'
+import { fromMercator, type MapPoint } from '../../schemas/geo/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { Archive } from './archive.ts'
 import { addChosenLayer, coveredArea, hasStreets, hasStreetsAt } from './layers.ts'
@@ -183,6 +183,12 @@ export function panBy(map: OlMap, east: number, north: number): void {
 /** Converts a point of the world to the units of the map's projection. */
 export function toMap({ x, y }: MapPoint): [number, number] {
   return [(x - 0.5) * 2 * HALF_WORLD, (0.5 - y) * 2 * HALF_WORLD]
+}
+
+/** The position at a pixel; beyond 180° its longitude keeps increasing. */
+export function positionAt(map: OlMap, pixel: readonly number[]) {
+  const [x = 0, y = 0] = map.getCoordinateFromPixel([...pixel]) ?? []
+  return fromMercator({ x: x / (2 * HALF_WORLD) + 0.5, y: 0.5 - y / (2 * HALF_WORLD) })
 }
 
 function isAnimated(): boolean {

@@ -6,7 +6,7 @@ import { CLEAR, drawLine, isApart, partOf, type DrawnLine, type TimeRange } from
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { speedColour } from './speed-scale.ts'
 import { palette } from '../ui/palette.ts'
-import { toMercator } from '../core/mercator.ts'
+import { toMercator } from '../../schemas/geo/mercator.ts'
 import { headingOf } from '../core/motion.ts'
 import { positionAlong, pointAt, type TrackPoint } from '../core/track.ts'
 import type { Episode } from '../core/trips.ts'

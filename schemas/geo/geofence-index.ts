@@ -52,6 +52,10 @@ export class GeofenceIndex {
     return this.#byId.get(id)
   }
 
+  all(): Iterable<PreparedGeofence> {
+    return this.#byId.values()
+  }
+
   /** Whether the point is in any of their boxes. */
   hasAround({ latitude, longitude }: Coordinates): boolean {
     const boxes = this.#boxes

@@ -177,6 +177,11 @@ export const EXPECTED: Record<string, Expected> = {
     status: 404,
     stranger: 404,
   },
+  'GET /places/search': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    stranger: 200,
+  },
   'GET /places': {
     needs: 'viewer',
     scope: 'positions:read',

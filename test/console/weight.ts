@@ -4,11 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
 /**
- * JavaScript and CSS, compressed, in kB: what is loaded once the map is shown, the part that signing in loads, and the
- * readers of files, which a worker loads once somebody has chosen files to import. Other pages are loaded when they are
- * opened.
+ * JavaScript and CSS, compressed, in kB: of all pages, what is loaded once the map stands, the part that signing in loads,
+ * and the readers of files, which a worker loads once somebody has chosen files to import.
  */
-export type Weight = { readonly map: number; readonly signIn: number; readonly readers: number }
+export type Weight = {
+  readonly all: number
+  readonly map: number
+  readonly signIn: number
+  readonly readers: number
+}
 
 const SITE = fileURLToPath(new URL('../../dist/console/site/', import.meta.url))
 
@@ -19,33 +23,33 @@ export async function weigh(): Promise<Weight> {
     /\.(js|css)$/.test(name),
   )
   const readers = files.filter((name) => name.includes('read-worker'))
-  const first = files.filter((name) => page.includes(name))
-  const opened = files.filter((name) => /\/(map-page|banners)-[^/]+\.js$/.test(name))
+  const all = files.filter((name) => !readers.includes(name))
   return {
-    map: await kilobytes(await withImports([...first, ...opened], files)),
+    all: await kilobytes(all),
+    map: await kilobytes(await filesOf(['index.html', 'pages/map/map-page.tsx'])),
     readers: await kilobytes(readers),
-    signIn: await kilobytes(first),
+    signIn: await kilobytes(all.filter((name) => page.includes(name))),
   }
-}
-
-/** The files with those that they import, and the styles that Vite loads with each of them. */
-async function withImports(some: readonly string[], files: readonly string[]): Promise<string[]> {
-  const found = new Set(some)
-  for (const name of found) {
-    const stem = name.replace(/-[^-]+\.js$/, '-')
-    for (const file of files) {
-      if (file.startsWith(stem) && file.endsWith('.css')) found.add(file)
-    }
-    if (!name.endsWith('.js')) continue
-    const text = await readFile(join(SITE, name), 'utf8')
-    for (const [, imported = ''] of text.matchAll(/\b(?:from|import)\s*["`']\.\/([^"`']+)["`']/g)) {
-      found.add(`assets/${imported}`)
-    }
-  }
-  return [...found]
 }
 
 async function kilobytes(names: readonly string[]): Promise<number> {
   const files = await Promise.all(names.map((name) => readFile(join(SITE, name))))
   return files.reduce((sum, file) => sum + gzipSync(file).length, 0) / 1_000
+}
+
+type Chunk = { readonly file: string; readonly imports?: string[]; readonly css?: string[] }
+
+/** The files of these modules and of all that they import at once. */
+async function filesOf(modules: readonly string[]): Promise<readonly string[]> {
+  const manifest = JSON.parse(await readFile(join(SITE, '.vite', 'manifest.json'), 'utf8')) as {
+    readonly [module: string]: Chunk
+  }
+  const reached = new Set(modules)
+  const files = new Set<string>()
+  for (const module of reached) {
+    const { file, imports = [], css = [] } = manifest[module]!
+    for (const one of [file, ...css]) if (/\.(js|css)$/.test(one)) files.add(one)
+    for (const one of imports) reached.add(one)
+  }
+  return [...files]
 }

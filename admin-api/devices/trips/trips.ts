@@ -137,12 +137,12 @@ it, so totals of successive ranges add up.
 type Range = { readonly from: number; readonly to: number }
 
 /** A trip or stop as the API shows it. */
-export function tripView(item: TripOrStop, range: Range, nameOf: NameOf) {
+export async function tripView(item: TripOrStop, range: Range, nameOf: NameOf) {
   const { kind, from, to, records } = item
   const times = { from: isoTime(from), to: isoTime(to), open: openOf(item, range) }
   if (kind === 'stop') {
     const position = coordinatesOf(item.middle)
-    return { kind, ...times, position, place: nameOf(position), records }
+    return { kind, ...times, position, place: await nameOf(position), records }
   }
   const { distanceMetres, movingMs, maxSpeed, start, end } = item
   return {
@@ -151,8 +151,8 @@ export function tripView(item: TripOrStop, range: Range, nameOf: NameOf) {
     distanceMetres,
     movingSeconds: movingMs / 1_000,
     maxSpeed,
-    start: { ...start, place: nameOf(start) },
-    end: { ...end, place: nameOf(end) },
+    start: { ...start, place: await nameOf(start) },
+    end: { ...end, place: await nameOf(end) },
     records,
   }
 }

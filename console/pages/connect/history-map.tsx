@@ -1,5 +1,5 @@
 import { useMemo, useRef } from 'preact/hooks'
-import { toMercator } from '../../core/mercator.ts'
+import { toMercator } from '../../../schemas/geo/mercator.ts'
 import { MapCanvas } from '../../map/map-canvas.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints } from '../../map/open-map.ts'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
-import { fromMercator, WORLD_METRES } from '../../core/mercator.ts'
+import { fromMercator, WORLD_METRES } from '../../../schemas/geo/mercator.ts'
 import type { Track } from '../../core/track.ts'
 import { HALF_WORLD } from '../../map/map-canvas.ts'
 

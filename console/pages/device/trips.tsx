@@ -23,6 +23,7 @@ import { DeviceEvents } from './device-events.tsx'
 import { TripList } from './trip-list.tsx'
 import { addressOf, devicePath } from '../../core/address.ts'
 import { coordinatesText } from '../../core/measures.ts'
+import { placeText } from '../../core/place-words.ts'
 import { may } from '../../live/session.ts'
 import { pageAddress } from '../../ui/router.ts'
 import { Places } from './places.tsx'
@@ -204,7 +205,8 @@ function totalsText(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'):
 function NamePlace({ of: episode }: { of: Episode | undefined }) {
   if (episode?.kind !== 'stop' || !may('geofences.edit')) return null
   if (episode.place?.geofenceId !== undefined) return null
-  const query = new URLSearchParams({ new: coordinatesText(episode.position) })
+  const name = placeText(episode.place ?? null) ?? ''
+  const query = new URLSearchParams({ new: coordinatesText(episode.position), name })
   return (
     <p>
       <a class="button small" href={addressOf(`/geofences?${query}`)}>

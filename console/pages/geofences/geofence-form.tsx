@@ -22,14 +22,19 @@ import type { ApiGeofence } from './use-definitions.ts'
 import type { Drawing } from './use-sketch.ts'
 import { useWhom } from './whom.tsx'
 
+const MOST_LETTERS = 64
+
 /** A new or edited geofence: its shape, as drawn or as numbers, and its settings. */
 export function GeofenceForm({
   of: geofence,
+  name: newName,
   drawing,
   onSaved,
   onCancel,
 }: {
   of: ApiGeofence | undefined
+  /** Suggested for a new one. */
+  name: string
   drawing: Drawing
   onSaved: (geofence: ApiGeofence) => void
   onCancel: () => void
@@ -76,9 +81,9 @@ export function GeofenceForm({
         <Field
           name="name"
           label="Name"
-          maxLength={64}
+          maxLength={MOST_LETTERS}
           autoComplete="off"
-          defaultValue={geofence?.name ?? ''}
+          defaultValue={geofence?.name ?? newName.slice(0, MOST_LETTERS)}
         />
         {whom.fields}
         <Field

@@ -1,7 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import DoubleClickZoom from 'ol/interaction/DoubleClickZoom.js'
 import type OlMap from 'ol/Map.js'
-import { fromMercator } from '../../core/mercator.ts'
 import {
   canFinish,
   closeSketch,
@@ -14,9 +13,8 @@ import {
   type LonLat,
 } from '../../core/sketch.ts'
 import { GeofencePainter, pointsOf, type PaintedGeofence } from '../../map/geofence-painter.ts'
-import { HALF_WORLD } from '../../map/map-canvas.ts'
 import { MapHost } from '../../map/map-host.tsx'
-import { fitPoints } from '../../map/open-map.ts'
+import { fitPoints, positionAt } from '../../map/open-map.ts'
 import type { ApiGeofence } from './use-definitions.ts'
 import type { Drawing } from './use-sketch.ts'
 
@@ -219,10 +217,7 @@ function isIncomplete(sketch: Sketch): boolean {
   return sketch.type === 'circle' ? sketch.centre === undefined : sketch.isDrawing
 }
 
-/** The point at a pixel; beyond 180° its longitude keeps increasing. */
 function placeAtPixel(map: OlMap, pixel: readonly number[]): LonLat {
-  const [x = 0, y = 0] = map.getCoordinateFromPixel([...pixel]) ?? []
-  const point = { x: x / (2 * HALF_WORLD) + 0.5, y: 0.5 - y / (2 * HALF_WORLD) }
-  const { longitude, latitude } = fromMercator(point)
+  const { longitude, latitude } = positionAt(map, pixel)
   return [longitude, latitude]
 }

@@ -36,7 +36,7 @@ export function GeofencesPage() {
   const isDrawing = isNew || edited !== undefined
   const drawing = useSketch(() => {
     const [centre] = parseCorners(query.get('new') ?? '') ?? []
-    return centre && { type: 'circle', centre, radius: 100 }
+    return centre && { type: 'circle', centre, radius: 60 }
   })
   const isHalfDrawn = isDrawing && drawing.canUndo
   useEffect(
@@ -56,7 +56,7 @@ export function GeofencesPage() {
   function close() {
     setEdited(undefined)
     drawing.begin(undefined)
-    setQuery({ new: undefined })
+    setQuery({ new: undefined, name: undefined })
   }
 
   return (
@@ -69,6 +69,7 @@ export function GeofencesPage() {
           <GeofenceForm
             key={edited?.id}
             of={edited}
+            name={isNew ? (query.get('name') ?? '') : ''}
             drawing={drawing}
             onSaved={({ id }) => {
               close()

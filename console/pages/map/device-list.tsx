@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Pin } from 'lucide'
+import { metresBetween } from '../../../schemas/geo/distance.ts'
 import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { exceptionTexts } from '../../core/device-words.ts'
@@ -10,7 +11,7 @@ import { StatusShape } from '../../ui/device-parts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
-import { readerUnits } from '../../ui/shown.ts'
+import { formatDistance, readerUnits } from '../../ui/shown.ts'
 import { askPlaces, placeName } from './device-places.ts'
 import { askStoppedSince } from './ask-stopped-since.ts'
 import { selectAndShow } from './fleet-map.tsx'
@@ -24,6 +25,7 @@ import {
   selectedId,
   toggleMark,
 } from './map-state.ts'
+import { pin } from './pin.ts'
 import { useOrdered, useRowsInView } from './use-rows.ts'
 
 const ROW_REM = 3.25
@@ -168,9 +170,11 @@ export function DeviceList() {
   )
 }
 
-/** Moves the focus from the search into the list. */
+/** Moves the focus from the search into the list, or to the places found if no device is. */
 export function focusList(): void {
-  document.querySelector<HTMLElement>('.device-list [data-index="0"] button')?.focus()
+  const first = '.device-list [data-index="0"] button'
+  const found = document.querySelector(first) ?? document.querySelector('.found-places button')
+  if (found instanceof HTMLElement) found.focus()
 }
 
 /** One device of the list: its name, the age of its newest report, and a sentence. */
@@ -192,11 +196,14 @@ export function DeviceRow({
   const { status, lastSeenMs } = device
   const context = { now: now.value, units: readerUnits() }
   const exceptions = exceptionTexts(device, ruleNames.value).join(' · ')
-  const facts = COLUMNS.flatMap((column) => {
+  const near = pin.value
+  const away = near && `${formatDistance(metresBetween(near, device.position))} away`
+  const shown = COLUMNS.flatMap((column) => {
     if (!columns.includes(column.id)) return []
     const place = column.id === 'motion' ? placeName(device) : undefined
     return [column.text(device, context) ?? [], place ?? []].flat()
-  }).join(' · ')
+  })
+  const facts = [away ?? [], shown].flat().join(' · ')
   return (
     <button
       type="button"

@@ -1,7 +1,9 @@
 import { signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Maximize, Shapes } from 'lucide'
 import type OlMap from 'ol/Map.js'
+import type { Coordinates } from '../../../schemas/geo/distance.ts'
+import { toMercator } from '../../../schemas/geo/mercator.ts'
 import { isOneSpot } from '../../core/bounds.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { fleetChanges } from '../../live/announce-changes.ts'
@@ -17,6 +19,8 @@ import { palette } from '../../ui/palette.ts'
 import { sortDevices } from '../../core/choose-devices.ts'
 import { sosDevices } from '../../live/alarms.ts'
 import { alarmAt, alarmId, chosenDevices, listOrder, select, showsGeofences } from './map-state.ts'
+import { pin } from './pin.ts'
+import { middleSpot, onSpotMenu, SpotMenu, type OpenSpot } from './spot-menu.tsx'
 
 /** The last view of the map, remembered while other pages are open. */
 let lastView: { center: number[]; zoom: number } | undefined
@@ -48,6 +52,7 @@ export function FleetMap(props: FleetMapProps) {
   const latest = useRef(props)
   latest.current = props
   const { geofences, devices, selected, onSelect, onSpot, onEnter } = props
+  const [menu, setMenu] = useState<OpenSpot>()
   const below = useRef<GeofencePainter>(null)
   const painted = useRef<FleetPainter>(null)
   /** The call for help that the view was fitted to. */
@@ -66,87 +71,98 @@ export function FleetMap(props: FleetMapProps) {
     },
   })
   return (
-    <MapHost
-      label="Map: arrow keys move it, + and − zoom, n and p select a device; the list beside it holds the same devices"
-      inputs={[
-        fleetChanges.value,
-        devices,
-        selected,
-        following.value,
-        sosDevices.value,
-        alarmAt.value,
-      ]}
-      open={(map) => {
-        shown = map
-        below.current = new GeofencePainter(map)
-        return (painted.current = openFleet(map, () => latest.current))
-      }}
-      onPan={() => (following.value = false)}
-      keys={{
-        n: choose(1),
-        p: choose(-1),
-        s: {
-          label: 'Show all devices at the selected one’s place',
-          run: () => {
-            const here = selected()
-            if (here !== undefined) onSpot(devices().filter((one) => areOneSpot([here, one])))
+    <>
+      <MapHost
+        label="Map: arrow keys move it, + and − zoom, n and p select a device; the list beside it holds the same devices"
+        inputs={[
+          fleetChanges.value,
+          devices,
+          selected,
+          following.value,
+          sosDevices.value,
+          alarmAt.value,
+          pin.value,
+        ]}
+        open={(map) => {
+          shown = map
+          onSpotMenu(map, setMenu)
+          below.current = new GeofencePainter(map)
+          return (painted.current = openFleet(map, () => latest.current))
+        }}
+        onPan={() => (following.value = false)}
+        keys={{
+          n: choose(1),
+          p: choose(-1),
+          s: {
+            label: 'Show all devices at the selected one’s place',
+            run: () => {
+              const here = selected()
+              if (here !== undefined) onSpot(devices().filter((one) => areOneSpot([here, one])))
+            },
           },
-        },
-        Enter: { label: 'Go to the selected device’s card', run: onEnter },
-      }}
-      paint={(map, painter) => {
-        painter.paint({
-          devices: devices(),
-          selected: selected(),
-          now: now.peek(),
-          sos: sosDevices.value,
-          alarmAt: alarmAt.value,
-        })
-        const called = alarmAt.value
-        const calling = selected()
-        if (called !== undefined && calling !== undefined && fitted.current !== alarmId.value) {
-          fitted.current = alarmId.value
-          lastView ??= { center: [], zoom: 0 }
-          fitPoints(map, [called, calling])
-        }
-        if (lastView === undefined && lister.isListed.value && devices().length > 0) {
-          lastView = { center: [], zoom: 0 }
-          const first = selected()
-          if (first === undefined) fitPoints(map, devices())
-          else flyTo(map, first, { animated: false })
-        }
-        const followed = following.value ? selected() : undefined
-        if (followed !== undefined) map.getView().setCenter(toMap(followed))
-      }}
-      leave={(map) => {
-        shown = undefined
-        const [center, zoom] = [map.getView().getCenter(), map.getView().getZoom()]
-        if (center !== undefined && zoom !== undefined) lastView = { center, zoom }
-      }}
-    >
-      <IconButton
-        icon={Maximize}
-        label="Fit all"
-        title="Fit all (0)"
-        onClick={() => shown && fitPoints(shown, devices())}
-        data-fit-all
-      />
-      <IconButton
-        icon={Shapes}
-        label="Geofences"
-        title="Show geofences"
-        aria-pressed={showsGeofences.value === 'on'}
-        onClick={() => (showsGeofences.value = showsGeofences.value === 'on' ? 'off' : 'on')}
-      />
-      <IconButton
-        icon={LocateFixed}
-        label="Follow"
-        title="Follow the selected device (f)"
-        aria-pressed={following.value}
-        disabled={selected() === undefined}
-        onClick={() => (following.value = !following.value)}
-      />
-    </MapHost>
+          Enter: { label: 'Go to the selected device’s card', run: onEnter },
+          m: {
+            label: 'Open the menu of the map’s middle',
+            run: () => shown && setMenu(middleSpot(shown)),
+          },
+        }}
+        paint={(map, painter) => {
+          painter.paint({
+            devices: devices(),
+            selected: selected(),
+            now: now.peek(),
+            sos: sosDevices.value,
+            alarmAt: alarmAt.value,
+            pin: pin.value && toMercator(pin.value.longitude, pin.value.latitude),
+          })
+          const called = alarmAt.value
+          const calling = selected()
+          if (called !== undefined && calling !== undefined && fitted.current !== alarmId.value) {
+            fitted.current = alarmId.value
+            lastView ??= { center: [], zoom: 0 }
+            fitPoints(map, [called, calling])
+          }
+          if (lastView === undefined && lister.isListed.value && devices().length > 0) {
+            lastView = { center: [], zoom: 0 }
+            const first =
+              selected() ?? (pin.value && toMercator(pin.value.longitude, pin.value.latitude))
+            if (first === undefined) fitPoints(map, devices())
+            else flyTo(map, first, { animated: false })
+          }
+          const followed = following.value ? selected() : undefined
+          if (followed !== undefined) map.getView().setCenter(toMap(followed))
+        }}
+        leave={(map) => {
+          shown = undefined
+          const [center, zoom] = [map.getView().getCenter(), map.getView().getZoom()]
+          if (center !== undefined && zoom !== undefined) lastView = { center, zoom }
+        }}
+      >
+        <IconButton
+          icon={Maximize}
+          label="Fit all"
+          title="Fit all (0)"
+          onClick={() => shown && fitPoints(shown, devices())}
+          data-fit-all
+        />
+        <IconButton
+          icon={Shapes}
+          label="Geofences"
+          title="Show geofences"
+          aria-pressed={showsGeofences.value === 'on'}
+          onClick={() => (showsGeofences.value = showsGeofences.value === 'on' ? 'off' : 'on')}
+        />
+        <IconButton
+          icon={LocateFixed}
+          label="Follow"
+          title="Follow the selected device (f)"
+          aria-pressed={following.value}
+          disabled={selected() === undefined}
+          onClick={() => (following.value = !following.value)}
+        />
+      </MapHost>
+      {menu && <SpotMenu of={menu} onClose={() => setMenu(undefined)} />}
+    </>
   )
 }
 
@@ -191,8 +207,24 @@ export function selectAndShow(device: LiveDevice): void {
   showOnMap(device)
 }
 
-/** Selects the best match of the search. */
-export function selectFirst(): void {
+/** Selects the best match of the search, if there is one. */
+export function selectFirst(): boolean {
   const [first] = sortDevices([...chosenDevices()], listOrder())
   if (first !== undefined) selectAndShow(first)
+  return first !== undefined
+}
+
+/** Moves the map there, at street level. */
+export function flyToPlace({ latitude, longitude }: Coordinates): void {
+  following.value = false
+  // The view of a place is not to be replaced by that of the whole fleet.
+  lastView ??= { center: [], zoom: 0 }
+  if (shown !== undefined) flyTo(shown, toMercator(longitude, latitude))
+}
+
+/** The middle of the map in the words of the API, to a hundred metres. */
+export function middleOfMap(): string | undefined {
+  if (shown?.getSize() === undefined) return undefined
+  const { latitude, longitude } = middleSpot(shown).at
+  return `${latitude.toFixed(3)},${longitude.toFixed(3)}`
 }

@@ -40,6 +40,8 @@ import {
   toggleColumn,
   toggleStatus,
 } from './map-state.ts'
+import { wantsFirstPlace } from './found-places.tsx'
+import { pin } from './pin.ts'
 
 export function ListFilters() {
   watchWords()
@@ -47,7 +49,10 @@ export function ListFilters() {
   useKeys(
     {
       ArrowDown: { label: 'Go to the list', run: focusList },
-      Enter: { label: 'Select the best match', run: selectFirst },
+      Enter: {
+        label: 'Select the best match',
+        run: () => (wantsFirstPlace.value = !selectFirst()),
+      },
     },
     { title: 'In the search', element: input },
   )
@@ -59,12 +64,15 @@ export function ListFilters() {
         <input
           ref={input}
           type="search"
-          aria-label="Search by name and id"
-          placeholder="Name or id"
+          aria-label="Search devices and places"
+          placeholder="Device, street, town"
           autoComplete="off"
           spellcheck={false}
           value={searchText.value}
-          onInput={({ currentTarget }) => search(currentTarget.value)}
+          onInput={({ currentTarget }) => {
+            wantsFirstPlace.value = false
+            search(currentTarget.value)
+          }}
           data-search
         />
         {isPhone.value && <FiltersButton isOpen={isOpen} toggle={setOpen} controls={choices} />}
@@ -241,11 +249,16 @@ function SortChoice() {
     <>
       <Select
         aria-label="Sort by"
-        options={searchedWords.value.length > 0 ? [['match', 'Best match'], ...options] : options}
+        options={[
+          ...(searchedWords.value.length > 0 ? [['match', 'Best match'] as const] : []),
+          ...(pin.value === undefined ? [] : [['distance', 'Distance'] as const]),
+          ...options,
+        ]}
         value={by}
         onChange={(next) => {
           const column = COLUMNS.find(({ id }) => id === next)
-          sortBy({ by: column?.id ?? 'match', isDescending: column?.isDescending === true })
+          const by = column?.id ?? (next === 'distance' ? next : 'match')
+          sortBy({ by, isDescending: column?.isDescending === true })
         }}
       />
       <IconButton

@@ -28,6 +28,9 @@ import {
   spot,
 } from './map-state.ts'
 import { MarkedBar } from './marked-bar.tsx'
+import { FoundPlaces } from './found-places.tsx'
+import { removePin } from './pin.ts'
+import { PinCard } from './pin-card.tsx'
 import { SelectedCard } from './selected-card.tsx'
 
 /** The current positions of all devices: a map, and next to it a list of the same devices. */
@@ -44,7 +47,10 @@ export function MapPage() {
       label: 'Fit all devices',
       run: () => document.querySelector<HTMLElement>('[data-fit-all]')?.click(),
     },
-    Escape: { label: 'Deselect', run: () => select(undefined) },
+    Escape: {
+      label: 'Deselect',
+      run: () => (selectedId.value === undefined ? removePin() : select(undefined)),
+    },
   })
   return (
     <div class="map-page">
@@ -139,11 +145,14 @@ function ListPanel() {
         <>
           <ListFilters />
           <MarkedBar />
+          <PinCard />
           <SelectedCard />
           {lister.failure.value !== undefined && fleet.devices.size > 0 && (
             <FailedLine failure={lister.failure.value} onRetry={lister.retry} />
           )}
+          {chosenDevices().length === 0 && <FoundPlaces areAlone />}
           <Content />
+          {chosenDevices().length > 0 && <FoundPlaces areAlone={false} />}
         </>
       )}
     </section>

@@ -13,10 +13,11 @@ import {
 } from '../../core/choose-devices.ts'
 import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
-import { toMercator } from '../../core/mercator.ts'
+import { toMercator } from '../../../schemas/geo/mercator.ts'
 import type { PaintedGeofence } from '../../map/geofence-painter.ts'
 import { createPreference } from '../../ui/preferences.ts'
 import { pageAddress, setQuery } from '../../ui/router.ts'
+import { pin } from './pin.ts'
 import { paintedOf, useGeofences, type ApiGeofence } from '../geofences/use-definitions.ts'
 
 /** The operator's choices for the map, stored in the address so that they can be shared. */
@@ -46,7 +47,10 @@ export const showsGeofences = createPreference('geofences', 'off', (text) =>
 )
 
 export const sort = computed<Sort>(() =>
-  readSort(pageAddress.value.query.get('sort') ?? '', { words: searchedWords.value }),
+  readSort(pageAddress.value.query.get('sort') ?? '', {
+    words: searchedWords.value,
+    hasSpot: pin.value !== undefined,
+  }),
 )
 
 export const selectedId = computed(() => pageAddress.value.query.get('device') ?? undefined)
@@ -85,7 +89,8 @@ export function filterByLabel(next: string): void {
 }
 
 export function sortBy(next: Sort): void {
-  const isUsual = writeSort(next) === writeSort(readSort('', { words: searchedWords.value }))
+  const usual = readSort('', { words: searchedWords.value, hasSpot: pin.value !== undefined })
+  const isUsual = writeSort(next) === writeSort(usual)
   setQuery({ sort: isUsual ? undefined : writeSort(next) })
 }
 
@@ -123,6 +128,7 @@ export function listOrder() {
     pinned: pinned.value,
     sos: sosDevices.value,
     words: searchedWords.value,
+    near: pin.value,
   }
 }
 

@@ -105,9 +105,10 @@ export function useOrdered(): { devices: readonly LiveDevice[]; hold: () => void
   const heldAt = useRef(-Infinity)
   watchWords()
   const devices = [...chosenDevices()]
-  const { sort, pinned } = listOrder()
+  const { sort, pinned, near } = listOrder()
   const key = JSON.stringify([
     sort,
+    near,
     searchText.value,
     chosenLabel.value,
     chosenGeofence.value,

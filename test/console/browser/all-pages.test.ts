@@ -48,6 +48,14 @@ describeConsole('every page', () => {
     await page.goto(`${suite.url}/?device=van-1`)
     await page.getByRole('region', { name: 'Selected device' }).waitFor()
     await look('a selected device')
+    await page.goto(`${suite.url}/?near=48.2,16.4&q=wien`)
+    await page.getByRole('region', { name: 'Chosen place' }).waitFor()
+    await page.getByRole('region', { name: 'Places' }).waitFor()
+    await look('a chosen place, and places found')
+    await page.locator('.map-target').focus()
+    await page.keyboard.press('m')
+    await page.getByRole('group', { name: 'This place' }).waitFor()
+    await look('the menu of a place')
   }
 
   test('every page has its styles in the order of their layers', async () => {

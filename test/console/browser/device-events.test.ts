@@ -138,7 +138,7 @@ describeConsole('events on the page of a device', () => {
     await form.getByLabel('Name').fill('Customer')
     await page.getByRole('button', { name: 'Save' }).click()
     const made = page.getByRole('region', { name: 'Selected geofence' })
-    await made.getByText('Circle of 100 m').waitFor()
+    await made.getByText('Circle of 60 m').waitFor()
   })
 
   test.each([

@@ -99,8 +99,8 @@ describeConsole('finding a device', () => {
     await page.getByText('0 selected').waitFor()
     expect(await row.getByRole('checkbox').isChecked()).toBe(false)
     expect(await pressesTo('.map-target', 'Tab')).toBeLessThanOrEqual(6)
-    await page.keyboard.press('Shift+Tab')
-    expect(await isAt('[data-device="van-58"]')).toBe(true)
+    // Up to three places that match are between.
+    expect(await pressesTo('[data-device="van-58"]', 'Shift+Tab')).toBeLessThanOrEqual(4)
   })
 
   test('the counts above the list cover the search results', async () => {

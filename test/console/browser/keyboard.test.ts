@@ -105,7 +105,7 @@ describeConsole('the keyboard', () => {
     await deviceRow(page, 'key-11').waitFor()
 
     await press('Anywhere on the page', '/')
-    await isFocused(page, 'Search by name and id')
+    await isFocused(page, 'Search devices and places')
     await press('In the search', 'ArrowDown')
     for (const [key, name] of [
       ['ArrowDown', 'key-01'],
@@ -132,6 +132,9 @@ describeConsole('the keyboard', () => {
     await card.getByRole('heading', { name: 'key-00' }).waitFor()
 
     await page.locator('.map-target').focus()
+    await press('On the map', 'm')
+    await isFocused(page, 'Nearest devices')
+    await page.keyboard.press('Escape')
     await press('Anywhere on the page', '0')
     await eventually(async () => (await paintedText(page, 'key-05')) !== null)
     const on = (key: string) => () => press('On the map', key)

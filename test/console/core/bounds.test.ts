@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { boundsOf, isOneSpot } from '../../../console/core/bounds.ts'
-import { toMercator } from '../../../console/core/mercator.ts'
+import { toMercator } from '../../../schemas/geo/mercator.ts'
 
 const places = fc.record({
   longitude: fc.double({ min: -180, max: 180, noNaN: true }),

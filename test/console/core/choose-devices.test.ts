@@ -174,6 +174,20 @@ describe('the order of the list', () => {
       }
     }
     expect(readSort('', { words: [] })).toEqual(ascending('name'))
+    expect(readSort('', { words: [], hasSpot: true })).toEqual(ascending('distance'))
+    expect(readSort('-seen', { words: [], hasSpot: true })).toEqual(descending('seen'))
     expect(readSort('nonsense', { words: searchWords('van') })).toEqual(ascending('match'))
+  })
+
+  test('the devices nearest to a spot come first, across 180° too', () => {
+    const at = (deviceId: string, latitude: number, longitude: number) =>
+      Object.assign(device(deviceId), {
+        position: { ...device(deviceId).position, latitude, longitude },
+      })
+    const fleet = [at('east', 0, 179.5), at('west', 0, -179.6), at('north', 0.2, 179.9)]
+    const near = { latitude: 0, longitude: 179.9 }
+    const sorted = (sort: Sort) => ids(sortDevices([...fleet], { sort, pinned: none, near }))
+    expect(sorted(ascending('distance'))).toEqual(['north', 'east', 'west'])
+    expect(sorted(descending('distance'))).toEqual(['west', 'east', 'north'])
   })
 })

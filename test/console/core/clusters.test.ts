@@ -9,7 +9,7 @@ import {
   movedAside,
   type Cluster,
 } from '../../../console/core/clusters.ts'
-import { toMercator, type MapPoint } from '../../../console/core/mercator.ts'
+import { toMercator, type MapPoint } from '../../../schemas/geo/mercator.ts'
 
 const places = fc.record({
   longitude: fc.double({ min: -180, max: 180, noNaN: true }),

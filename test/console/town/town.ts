@@ -1,5 +1,5 @@
 import type { Feature, Geometry } from 'geojson'
-import { toMercator } from '../../../console/core/mercator.ts'
+import { toMercator } from '../../../schemas/geo/mercator.ts'
 import { pmtiles } from '../../../console/world/pmtiles.ts'
 import { lines, points, tileAt, type Layers } from '../../../console/world/make-tiles.ts'
 import { blocks, box, BLOCK, houses, riverNorth } from './blocks.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { fromMercator, metre, toMercator } from '../../../console/core/mercator.ts'
+import { fromMercator, metre, toMercator } from '../../../schemas/geo/mercator.ts'
 
 const places = fc.record({
   longitude: fc.double({ min: -180, max: 180, noNaN: true }),
