@@ -43,6 +43,7 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   },
   positions: { name: 'Positions', description: 'Stored records' },
   places: { name: 'Places', description: 'Names of places' },
+  visits: { name: 'Visits', description: 'Who was in an area' },
   facts: { name: 'Facts', description: 'Events of devices, with their times' },
   feeds: {
     name: 'Feeds',

@@ -27,6 +27,11 @@ export class PlaceNames {
     this.#geofences = new AccountGeofences(deps)
   }
 
+  /** The account's enabled geofences, as in the names. */
+  geofencesOf(accountId: string): Promise<GeofenceIndex> {
+    return this.#geofences.of(accountId)
+  }
+
   /** Includes the names of the account's geofences. */
   async of(accountId: string): Promise<NameOf> {
     const [towns, geofences] = await Promise.all([gazetteer(), this.#geofences.of(accountId)])
