@@ -4,8 +4,6 @@ import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { exceptionTexts } from '../../core/device-words.ts'
 import { ago } from '../../core/times.ts'
-import { sosDevices } from '../../live/alarms.ts'
-import { now } from '../../ui/clock.ts'
 import { StatusShape } from '../../ui/device-parts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
@@ -14,6 +12,7 @@ import { readerUnits } from '../../ui/shown.ts'
 import { askPlaces, placeName } from './device-places.ts'
 import { askStoppedSince } from './ask-stopped-since.ts'
 import { selectAndShow } from './fleet-map.tsx'
+import { shownNow, shownSos } from './shown-fleet.ts'
 import {
   columns,
   isMarking,
@@ -190,7 +189,7 @@ export function DeviceRow({
   onSelect: () => void
 }) {
   const { status, lastSeenMs } = device
-  const context = { now: now.value, units: readerUnits() }
+  const context = { now: shownNow.value, units: readerUnits() }
   const exceptions = exceptionTexts(device, ruleNames.value).join(' · ')
   const facts = COLUMNS.flatMap((column) => {
     if (!columns.includes(column.id)) return []
@@ -211,9 +210,9 @@ export function DeviceRow({
         <Isolated class="one-line">{labelOf(device)}</Isolated>
       </span>{' '}
       {status === 'online' && <span class="unseen">Online </span>}
-      <span class="device-age">{ago(lastSeenMs, now.value)}</span>{' '}
+      <span class="device-age">{ago(lastSeenMs, shownNow.value)}</span>{' '}
       <span class="device-sentence one-line">
-        {sosDevices.value.has(device.deviceId) && (
+        {shownSos.value.has(device.deviceId) && (
           <span class="exception sos-word">SOS{exceptions + facts !== '' && ' · '}</span>
         )}
         {exceptions !== '' && (

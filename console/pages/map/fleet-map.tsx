@@ -4,18 +4,20 @@ import { LocateFixed, Maximize, Shapes } from 'lucide'
 import type OlMap from 'ol/Map.js'
 import { isOneSpot } from '../../core/bounds.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
+import { fromMercator } from '../../core/mercator.ts'
+import { visitsPath } from '../../core/visits-path.ts'
 import { fleetChanges } from '../../live/announce-changes.ts'
-import { lister } from '../../live/live.ts'
 import { FleetPainter } from '../../map/fleet-painter.ts'
 import { GeofencePainter, type PaintedGeofence } from '../../map/geofence-painter.ts'
+import { HALF_WORLD } from '../../map/map-canvas.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, flyTo, MAX_ZOOM, toMap } from '../../map/open-map.ts'
 import { announce } from '../../ui/announcements.tsx'
-import { now } from '../../ui/clock.ts'
 import { IconButton } from '../../ui/icon.tsx'
 import { palette } from '../../ui/palette.ts'
+import { go } from '../../ui/router.ts'
 import { sortDevices } from '../../core/choose-devices.ts'
-import { sosDevices } from '../../live/alarms.ts'
+import { pastAt, shownNow, shownSos } from './shown-fleet.ts'
 import { alarmAt, alarmId, chosenDevices, listOrder, select, showsGeofences } from './map-state.ts'
 
 /** The last view of the map, remembered while other pages are open. */
@@ -35,6 +37,8 @@ type FleetMapProps = {
   readonly geofences: readonly PaintedGeofence[]
   /** The devices currently on the map; read again whenever the fleet changes. */
   readonly devices: () => readonly LiveDevice[]
+  /** Whether all devices are known, so that the view can be fitted to them. */
+  readonly isRead: boolean
   readonly selected: () => LiveDevice | undefined
   readonly onSelect: (device: LiveDevice) => void
   /** Called when the operator chooses several devices that no zoom separates, or `s` is pressed. */
@@ -70,10 +74,12 @@ export function FleetMap(props: FleetMapProps) {
       label="Map: arrow keys move it, + and − zoom, n and p select a device; the list beside it holds the same devices"
       inputs={[
         fleetChanges.value,
+        pastAt.value,
+        props.isRead,
         devices,
         selected,
         following.value,
-        sosDevices.value,
+        shownSos.value,
         alarmAt.value,
       ]}
       open={(map) => {
@@ -93,13 +99,22 @@ export function FleetMap(props: FleetMapProps) {
           },
         },
         Enter: { label: 'Go to the selected device’s card', run: onEnter },
+        w: {
+          label: 'Who was here? Around the middle of the map',
+          run: () => {
+            const [x = 0, y = 0] = shown?.getView().getCenter() ?? []
+            // The view may be beyond ±180°.
+            const east = (((x / (2 * HALF_WORLD) + 0.5) % 1) + 1) % 1
+            go(visitsPath(fromMercator({ x: east, y: 0.5 - y / (2 * HALF_WORLD) })))
+          },
+        },
       }}
       paint={(map, painter) => {
         painter.paint({
           devices: devices(),
           selected: selected(),
-          now: now.peek(),
-          sos: sosDevices.value,
+          now: shownNow.peek(),
+          sos: shownSos.value,
           alarmAt: alarmAt.value,
         })
         const called = alarmAt.value
@@ -109,7 +124,7 @@ export function FleetMap(props: FleetMapProps) {
           lastView ??= { center: [], zoom: 0 }
           fitPoints(map, [called, calling])
         }
-        if (lastView === undefined && lister.isListed.value && devices().length > 0) {
+        if (lastView === undefined && props.isRead && devices().length > 0) {
           lastView = { center: [], zoom: 0 }
           const first = selected()
           if (first === undefined) fitPoints(map, devices())
