@@ -69,10 +69,10 @@ export function MomentBar() {
       </Menu>
       {at !== undefined && (
         <>
-          <DaySlider at={at} zone={zone} onMove={show} />
           <button type="button" class="small primary" onClick={() => show(undefined)}>
             Now
           </button>
+          <DaySlider at={at} zone={zone} onMove={show} />
         </>
       )}
     </div>
