@@ -223,7 +223,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
         .then((all) => all.find((step) => step.recordId === recordId)),
       store.findTrackPoints({ accountId, deviceId, recordIds: [recordId] }).then((all) => all[0]),
       store
-        .findLastPositions({ accountId, deviceIds: [deviceId], before: 8.64e15 })
+        .findLastPositions({ accountId, deviceIds: [deviceId], before: T0 + DAY_MS })
         .then((all) => all.find((record) => record.recordId === recordId)),
       near(accountId),
     ])

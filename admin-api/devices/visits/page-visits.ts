@@ -7,13 +7,13 @@ import { readVisits, type AreaVisit, type VisitQuery } from './read-visits.ts'
 /** With the device's name, and its rank among the visits of its device in the range, from 1. */
 export type NumberedVisit = AreaVisit & { readonly nth: number; readonly name: string | undefined }
 
-export type VisitsPage = {
+export type VisitsAsked = {
   readonly limit: number
   readonly after?: Pick<NumberedVisit, 'deviceId' | 'nth'>
 }
 
 type Query = Omit<VisitQuery, 'deviceIds'> &
-  VisitsPage & {
+  VisitsAsked & {
     readonly deviceId?: string
     readonly labels?: readonly string[]
     /** Only these: exact ids, and prefixes ending in `*`. */

@@ -22,7 +22,7 @@ import { isoTime, TIME } from '../../http/views.ts'
 import { csvText } from '../export/csv.ts'
 import type { HistoryTurns } from '../history-turns.ts'
 import { labelParameter } from '../label-rules.ts'
-import { pageVisits, type NumberedVisit, type VisitsPage } from './page-visits.ts'
+import { pageVisits, type NumberedVisit, type VisitsAsked } from './page-visits.ts'
 
 const USUAL_RANGE_MS = 24 * 60 * 60 * 1_000
 const MOST_DAYS = 31
@@ -99,7 +99,7 @@ export function visitsRoute({
       ...(devices !== undefined && { devices }),
     }
     const isWanted = () => !ctx.req.socket.destroyed
-    const read = (page: VisitsPage) =>
+    const read = (page: VisitsAsked) =>
       turns.run(() => pageVisits({ ...wanted, ...page }, { store, isWanted }), accountId)
     if (format === 'csv') return exportVisits(ctx, read)
     const list = { name: 'visits', accountId, filter }
@@ -160,7 +160,7 @@ const AREA = 'send either geofenceId, or latitude, longitude and radius'
 /** The first page is read before this returns, so an unavailable store causes a 503. */
 async function exportVisits(
   ctx: AdminContext,
-  read: (page: VisitsPage) => Promise<readonly NumberedVisit[]>,
+  read: (page: VisitsAsked) => Promise<readonly NumberedVisit[]>,
 ): Promise<void> {
   const pages = await openPages<NumberedVisit>(EXPORTED_AT_ONCE, read)
   ctx.set('Content-Type', CSV)
