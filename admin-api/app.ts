@@ -46,6 +46,7 @@ import { activityRoute } from './devices/activity.ts'
 import { positionRoutes } from './devices/positions.ts'
 import { trackRoute } from './devices/track/track.ts'
 import { tripsRoute } from './devices/trips/trips.ts'
+import { visitsRoute } from './devices/visits/visits.ts'
 import { importRoutes } from './imports/imports.ts'
 import { AccountGeofences } from './places/account-geofences.ts'
 import { PlaceNames } from './places/place-names.ts'
@@ -136,13 +137,14 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     ...auditRoutes(deps),
     ...keyRoutes(deps),
     ...reportTestRoutes(deps),
-    ...deviceListRoutes(deps),
+    ...deviceListRoutes({ ...deps, placeNames }),
     ...deviceRoutes(deps),
     ...eraseDeviceRoutes(deps),
     ...labelRoutes(deps),
     ...positionRoutes(deps),
     trackRoute({ ...deps, turns: histories }),
     tripsRoute({ ...deps, turns: histories, placeNames }),
+    visitsRoute({ ...deps, turns: histories }),
     activityRoute(deps),
     deviceReportsRoute({ ...deps, turns: histories }),
     placesRoute({ placeNames }),

@@ -44,6 +44,7 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   positions: { name: 'Positions', description: 'Stored records' },
   places: { name: 'Places', description: 'Names of places' },
   reports: { name: 'Reports', description: 'Totals of devices by day, week or month' },
+  visits: { name: 'Visits', description: 'Who was in an area' },
   facts: { name: 'Facts', description: 'Events of devices, with their times' },
   feeds: {
     name: 'Feeds',

@@ -11,6 +11,7 @@ import type {
   TrackRow,
   TrackStep,
 } from '../schemas/devices/read-models.ts'
+import type { Box } from '../schemas/geo/area.ts'
 import { WentBackError, type Change, type Fold, type ProjectionBatch } from './projection-batch.ts'
 
 export type {
@@ -76,6 +77,26 @@ export interface ReadModels {
   pageTrack(query: HistoryPage): Promise<TrackStep[]>
 
   /**
+   * The last record of each of these devices with a timestamp before `before`, in any order; devices
+   * without one are left out.
+   */
+  findLastPositions(query: {
+    readonly accountId: string
+    readonly deviceIds: readonly string[]
+    readonly before: number
+  }): Promise<PositionRecord[]>
+
+  /**
+   * The tracks of those of these devices that have a record in the boxes, or are in `following`, in
+   * the first part of a range, up to `until`: as much as can be read without delaying other work.
+   * Call it again for the rest. Each track is in the order of a history.
+   */
+  readNear(query: NearQuery): Promise<{
+    readonly until: number
+    readonly tracks: ReadonlyMap<string, readonly NearStep[]>
+  }>
+
+  /**
    * The points of a track for these records of a device, in this order; missing records are left
    * out.
    */
@@ -95,6 +116,20 @@ export interface ReadModels {
     readonly bounds: readonly number[]
   }): Promise<number[]>
 }
+
+/** A range of time from `from`, inclusive, to `to`, exclusive. */
+export type NearQuery = {
+  readonly accountId: string
+  readonly deviceIds: readonly string[]
+  /** Some of these devices. */
+  readonly following: readonly string[]
+  readonly from: number
+  readonly to: number
+  /** In WGS84 degrees, edges included; one or two. */
+  readonly boxes: readonly Box[]
+}
+
+export type NearStep = Pick<TrackStep, 'timestamp' | 'latitude' | 'longitude' | 'accuracy'>
 
 /** A page of a device's records from `from`, inclusive, to `to`, exclusive. */
 export type HistoryPage = {

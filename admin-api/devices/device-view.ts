@@ -26,33 +26,39 @@ export function deviceView(device: Device, now: number) {
   }
 }
 
-export const DEVICE: JsonSchema = objectOf(
-  {
-    deviceId: { type: 'string' },
-    name: { type: ['string', 'null'] },
-    status: { enum: ['online', 'idle', 'offline'] },
-    lastSeenAt: {
-      ...TIME,
-      description:
-        'The newest receipt of its records, their repeats and heartbeats; imported ones count by their timestamp',
-    },
-    firstSeenAt: TIME,
-    reportCount: { type: 'integer', description: 'Stored records, each once' },
-    disabled: { type: 'boolean', description: 'Its reports are rejected' },
-    expectedIntervalSeconds: { type: 'number' },
-    labels: LABELS,
-    lastKeyId: {
-      type: 'string',
-      description:
-        'The key that its newest report, or heartbeat, was sent with; absent if all were imported',
-    },
-    lastPosition: POSITION,
-    telemetry: TELEMETRY,
-    inside: STANDINGS.inside,
-    raised: STANDINGS.raised,
+const FIELDS = {
+  deviceId: { type: 'string' },
+  name: { type: ['string', 'null'] },
+  status: { enum: ['online', 'idle', 'offline'] },
+  lastSeenAt: {
+    ...TIME,
+    description:
+      'The newest receipt of its records, their repeats and heartbeats; imported ones count by their timestamp',
   },
-  {
-    title: 'Device',
-    optional: ['expectedIntervalSeconds', 'lastKeyId', 'telemetry', 'inside', 'raised'],
+  firstSeenAt: TIME,
+  reportCount: { type: 'integer', description: 'Stored records, each once' },
+  disabled: { type: 'boolean', description: 'Its reports are rejected' },
+  expectedIntervalSeconds: { type: 'number' },
+  labels: LABELS,
+  lastKeyId: {
+    type: 'string',
+    description:
+      'The key that its newest report, or heartbeat, was sent with; absent if all were imported',
   },
-)
+  lastPosition: POSITION,
+  telemetry: TELEMETRY,
+  inside: STANDINGS.inside,
+  raised: STANDINGS.raised,
+}
+
+const OPTIONAL = ['expectedIntervalSeconds', 'lastKeyId', 'telemetry', 'inside', 'raised']
+
+export const DEVICE: JsonSchema = objectOf(FIELDS, { title: 'Device', optional: OPTIONAL })
+
+/** In a list, which may be that of a past moment. */
+export const LISTED_DEVICE: JsonSchema = objectOf(FIELDS, {
+  title: 'ListedDevice',
+  description:
+    'With `at`, a device that had not reported by then has no `lastPosition` and no `lastSeenAt`',
+  optional: [...OPTIONAL, 'lastPosition', 'lastSeenAt'],
+})

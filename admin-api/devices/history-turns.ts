@@ -18,7 +18,7 @@ export function historyTurns(): HistoryTurns {
     waitsMs: 20_000,
     refusal: () =>
       rateLimited(
-        `at most ${AT_ONCE} tracks or trips are read at the same time for one account`,
+        `at most ${AT_ONCE} tracks, trips or visits are read at the same time for one account`,
         5,
       ),
   })

@@ -11,10 +11,17 @@ import { answerInParts } from '../http/answer-in-parts.ts'
 import { pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor, writeCursor } from '../http/cursor.ts'
-import { DEFAULT_LIMIT, limitParameter, PAGE_PARAMETERS, textParameter } from '../http/query.ts'
+import {
+  DEFAULT_LIMIT,
+  limitParameter,
+  PAGE_PARAMETERS,
+  textParameter,
+  timeParameter,
+} from '../http/query.ts'
 import { choice, parsedValue, type InputOf } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
-import { DEVICE, deviceView } from './device-view.ts'
+import { deviceView, LISTED_DEVICE } from './device-view.ts'
+import { listDevicesAt, type MomentDependencies } from './devices-at.ts'
 import { devicesOf } from './devices-with.ts'
 import { labelParameter } from './label-rules.ts'
 import { NO_STANDINGS, standingIds, standingsOf } from './standings.ts'
@@ -98,15 +105,27 @@ const LIST_PARAMETERS = {
   ...DEVICE_FILTER_PARAMETERS,
   geofenceId: textParameter('geofenceId', 128).described('Only devices in this geofence'),
   ruleId: textParameter('ruleId', 128).described('Only devices for which this rule is raised'),
+  at: timeParameter('at').described(
+    'The devices as of this time: see the description. Keys need the scope `positions:read` too',
+  ),
 }
 
 const LIST_DESCRIPTION = `
 By \`deviceId\`, pages read one after the other hold each device once. In another order, a device
 whose value changes meanwhile moves, and may be shown twice or not at all.
+
+With \`at\`, \`lastPosition\` is the last record with a \`timestamp\` up to then, and \`status\`, \`lastSeenAt\`, \`lastKeyId\` and
+\`inside\` follow from that record alone: heartbeats and repeats are not kept. \`inside\` is by the geofences of today. Names, labels
+and all other fields are those of now. A device that had not reported by then is \`offline\` and has no position.
+\`status\`, \`bbox\` and \`geofenceId\` filter by what was so then; \`keyId\`, \`ruleId\` and sorting by \`lastSeenAt\` are refused.
 `.trim()
 
 /** The devices of an account with their statuses, and the number of devices in each status. */
-export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
+export function deviceListRoutes({
+  store,
+  clock,
+  placeNames,
+}: { store: Store; clock: Clock } & MomentDependencies): AdminRoute[] {
   async function list(
     ctx: AdminContext,
     caller: Caller,
@@ -116,6 +135,18 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     const devices = deviceList(caller)
     const list = { name: 'devices', accountId, filter }
     const now = clock.now()
+    const { at } = filter
+    if (at !== undefined) {
+      const { q, label, sort } = filter
+      const known = {
+        ...(q !== undefined && { q }),
+        ...(label && { label }),
+        ...(sort && { sort }),
+      }
+      const query = { ...devicePage(known, now), ...(devices !== undefined && { devices }) }
+      const wanted = { ...filter, at, limit, cursor }
+      return listDevicesAt(ctx, caller, { list, query, wanted }, { store, placeNames })
+    }
     const page = devicePage(filter, now)
     const [lastId, lastValue] = readCursor(cursor, list, ['text', 'number or none']) ?? []
     const { geofenceId, ruleId } = filter
@@ -206,7 +237,7 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
       scope,
       query: LIST_PARAMETERS,
       compressed: true,
-      answer: { data: pageOf(DEVICE) },
+      answer: { data: { ...pageOf(LISTED_DEVICE), title: 'DevicePage' } },
       handle: list,
     }),
     {

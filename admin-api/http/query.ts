@@ -67,8 +67,8 @@ export const PAGE_PARAMETERS = {
 
 export type PageQuery = InputOf<typeof PAGE_PARAMETERS>
 
-/** A time, given in milliseconds since the epoch. */
-function timeParameter(name: string) {
+/** A time, parsed to milliseconds since the epoch. */
+export function timeParameter(name: string) {
   return parsedValue({
     parse: parseIso8601,
     expected: `${name} must be an ISO 8601 date and time, for example 2026-01-31T12:30:00Z (a + is written %2B)`,
@@ -103,13 +103,14 @@ export function requireRange({ from, to }: Range): void {
 
 /** Maximum number of days between `from` and `to` for a call that reads all records in between. */
 export const MOST_DAYS = 400
-export const LONGEST_RANGE_MS = MOST_DAYS * 24 * 60 * 60 * 1_000
+const DAY_MS = 24 * 60 * 60 * 1_000
+export const LONGEST_RANGE_MS = MOST_DAYS * DAY_MS
 
 /** @throws {ApiError} 400 for a range too long to be read as a whole. */
-export function requireShortRange({ from, to }: Required<Range>): void {
+export function requireShortRange({ from, to }: Required<Range>, days = MOST_DAYS): void {
   requireRange({ from, to })
-  if (to - from <= LONGEST_RANGE_MS) return
-  const message = `from and to must be at most ${MOST_DAYS} days apart`
+  if (to - from <= days * DAY_MS) return
+  const message = `from and to must be at most ${days} days apart`
   throw invalidParams([{ field: 'from', message }])
 }
 

@@ -116,7 +116,7 @@ async function opened<Read>(
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stats = await file.stat()
-    if (!stats.isFile()) throw new Error('it is no file')
+    if (!stats.isFile()) throw new Error('it is not a file')
     return await use(file, `${stats.ino} ${stats.size} ${stats.mtimeMs}`)
   } finally {
     await file.close()

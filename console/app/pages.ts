@@ -135,6 +135,10 @@ export const PAGES: readonly ConsolePage[] = [
       ),
   },
   {
+    path: '/visits',
+    load: () => import('../pages/visits/visits-page.tsx').then((module) => module.VisitsPage),
+  },
+  {
     path: '/keys/:keyId',
     load: () => import('../pages/keys/key-page.tsx').then((module) => module.KeyPage),
   },

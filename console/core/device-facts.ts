@@ -38,7 +38,11 @@ export type FactFilter = {
 
 /** The path of a fact's moment: the device's position then, and its track of that day. */
 export function factPath({ deviceId, at }: ApiFact, zone: string): string {
-  const ms = Date.parse(at)
+  return momentPath(deviceId, Date.parse(at), zone)
+}
+
+/** The path of a device's day, at a moment. */
+export function momentPath(deviceId: string, ms: number, zone: string): string {
   const query = new URLSearchParams({ day: date(ms, zone), at: time(ms, zone) })
   return `${devicePath(deviceId)}?${query}`
 }

@@ -3,6 +3,7 @@ import { api, serverNow } from '../api/client.ts'
 import { addressOf } from '../core/address.ts'
 import type { ApiFact } from '../core/device-facts.ts'
 import { Fleet } from '../core/fleet.ts'
+import { hasReported } from '../core/listed-device.ts'
 import type { ApiDevice, ApiRecord } from '../core/live-device.ts'
 import { markChanged } from './announce-changes.ts'
 import { listFleet } from './list-fleet.ts'
@@ -20,15 +21,17 @@ const AGE_EVERY_MS = 1_000
 /** Reads the fleet's lists, and repeats failed reads until the fleet is current. */
 export const lister = listFleet({
   fleet,
-  readPage: (cursor, ending) =>
-    api.get('/devices', {
+  async readPage(cursor, ending) {
+    const { items, nextCursor } = await api.get('/devices', {
       query: {
         limit: cursor === undefined ? FIRST_PAGE : PAGE,
         sort: '-lastSeenAt',
         ...(cursor && { cursor }),
       },
       signal: ending,
-    }),
+    })
+    return { items: items.filter(hasReported), nextCursor }
+  },
   serverNow,
   onChange: markChanged,
 })

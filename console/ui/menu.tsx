@@ -76,13 +76,20 @@ export function Menu({
   )
 }
 
-/** Closes a menu when Tab leaves it: it would cover the focused element. */
+/**
+ * Closes a menu when Tab leaves it: it would cover the focused element. Behind the last element of
+ * the page the focus may go through the browser's own controls first.
+ */
 export function startMenus(): void {
-  document.addEventListener('focusout', ({ target, relatedTarget: next }) => {
-    const menu = target instanceof Element && target.closest<HTMLElement>(':popover-open')
-    if (!menu || !(next instanceof Element) || menu.contains(next)) return
+  let left: HTMLElement | null = null
+  document.addEventListener('focusout', ({ target }) => {
+    left = target instanceof Element ? target.closest<HTMLElement>(':popover-open') : null
+  })
+  document.addEventListener('focusin', ({ target: next }) => {
+    if (left?.matches(':popover-open') !== true || !(next instanceof Element)) return
     // A click on the opener closes the menu itself.
-    if (!next.matches(`[popovertarget="${menu.id}"]`)) menu.hidePopover()
+    if (left.contains(next) || next.matches(`[popovertarget="${left.id}"]`)) return
+    left.hidePopover()
   })
 }
 

@@ -4,6 +4,7 @@ import type {
   StartedWait,
 } from '../../schemas/definitions/definitions-state.ts'
 import { namedGeofence, type Geofence } from '../../schemas/definitions/geofence.ts'
+import { hasEntered, hasLeft, type Fix } from '../../schemas/geo/area-sides.ts'
 import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
 import {
@@ -21,14 +22,11 @@ import type { FactState } from '../../schemas/facts/fact-state.ts'
 import {
   counting,
   definitionOf,
-  hasEntered,
-  hasLeft,
   inForceSince,
   isNewAt,
   newestOf,
   surerBefore,
   addAdopted,
-  type Fix,
 } from './sides.ts'
 
 /** The geofences that the device is in. */

@@ -4,19 +4,13 @@ import type {
 } from '../../schemas/definitions/definitions-state.ts'
 import type { Geofence } from '../../schemas/definitions/geofence.ts'
 import type { Area } from '../../schemas/geo/area.ts'
+import { EDGE_METRES, hasEntered, hasLeft, type Fix } from '../../schemas/geo/area-sides.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
 import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import type { GeofenceDefinitions } from './decider.ts'
 
-/** A position as far as it is known; `accuracy` in metres, absent: exact. */
-export type Fix = Coordinates & { readonly accuracy?: number }
-
 type Standings = ReadonlyMap<string, GeofenceStanding>
 
-/** How inaccurate a position inside may be, however near to the edge. */
-const TOLERATED_METRES = 100
-/** Positions outside but this near to the edge leave it open whether the device has left. */
-const EDGE_METRES = 20
 /**
  * How many geofences around a position count: the smallest, after those that the device is in or
  * waits for.
@@ -27,26 +21,6 @@ const MOST_COUNTED = 100
  * it.
  */
 const SPREADING_MS = 30_000
-
-/**
- * Whether the device is certainly far enough inside: within the depth, or a tolerance that small
- * areas lower.
- */
-export function hasEntered(areas: readonly Area[], fix: Fix): boolean {
-  const { accuracy = 0 } = fix
-  return areas.some(
-    (area) =>
-      area.contains(fix) &&
-      (accuracy <= Math.min(TOLERATED_METRES, area.shorterSideMetres) ||
-        area.metresFromEdge(fix, accuracy) >= accuracy),
-  )
-}
-
-/** Whether the device is certainly outside: farther from the edge than its accuracy. */
-export function hasLeft(areas: readonly Area[], fix: Fix): boolean {
-  const beyond = Math.max(EDGE_METRES, fix.accuracy ?? 0)
-  return areas.every((area) => !area.contains(fix) && area.metresFromEdge(fix, beyond) >= beyond)
-}
 
 function isWithin(areas: readonly Area[], fix: Fix): boolean {
   return areas.some((area) => area.contains(fix))

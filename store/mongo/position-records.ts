@@ -7,7 +7,7 @@ import {
   type TrackRow,
   type TrackStep,
 } from '../../schemas/devices/read-models.ts'
-import type { ReadModels } from '../read-models.ts'
+import type { NearQuery, ReadModels } from '../read-models.ts'
 import {
   READ,
   type Collections,
@@ -29,6 +29,21 @@ import {
   type TrackDocument,
 } from './position-documents.ts'
 
+/** Look-ups under way at a time. */
+const FOUND_AT_ONCE = 16
+/** Records of a stretch, to be read in some milliseconds. */
+const NEAR_AT_ONCE = 10_000
+const NEAR_FIELDS = {
+  deviceId: 1,
+  timestamp: 1,
+  receivedAt: 1,
+  latitude: 1,
+  longitude: 1,
+  accuracy: 1,
+  origin: 1,
+} as const
+type NearDocument = Pick<PositionDocument, keyof typeof NEAR_FIELDS>
+
 type Sources = ReadModelCollections & Pick<Collections, 'hiddenDevices'>
 
 export async function findPosition(
@@ -48,6 +63,75 @@ export async function findPosition(
   const record = positionRecord(document)
   const erased = await erasedOf(sources, record)
   return erased === 'everything' || isErased(erased, record) ? undefined : record
+}
+
+export async function findLastPositions(
+  sources: Sources,
+  { accountId, deviceIds, before }: Parameters<ReadModels['findLastPositions']>[0],
+  kept: Filter<PositionDocument>,
+): Promise<PositionRecord[]> {
+  const erased = await erasedOfEach(sources, { accountId, deviceIds })
+  const found: PositionDocument[] = []
+  for (let at = 0; at < deviceIds.length; at += FOUND_AT_ONCE) {
+    const last = async (deviceId: string) => {
+      const one = erased.get(deviceId)
+      if (one === 'everything') return []
+      const query = { accountId, deviceId, to: before, limit: 1, order: 'desc' } as const
+      return readPage<PositionDocument>(sources, query, { kept, erased: one })
+    }
+    found.push(...(await Promise.all(deviceIds.slice(at, at + FOUND_AT_ONCE).map(last))).flat())
+  }
+  return found.map(positionRecord)
+}
+
+export async function readNear(
+  sources: Sources,
+  { accountId, deviceIds, following, from, to, boxes }: NearQuery,
+  kept: Filter<PositionDocument>,
+): ReturnType<ReadModels['readNear']> {
+  const erased = await erasedOfEach(sources, { accountId, deviceIds })
+  const visible = deviceIds.filter((deviceId) => erased.get(deviceId) !== 'everything')
+  const inRange = (ids: readonly string[], until: number) => ({
+    accountId,
+    deviceId: { $in: [...ids] },
+    timestamp: { $gte: new Date(from), $lt: new Date(until) },
+  })
+  let until = to
+  const limited = { limit: NEAR_AT_ONCE + 1, ...READ }
+  while (until - from > 1) {
+    const count = await sources.positions.countDocuments(inRange(visible, until), limited)
+    if (count <= NEAR_AT_ONCE) break
+    until = Math.floor((from + until) / 2)
+  }
+  const inBoxes = boxes.map(({ west, south, east, north }) => ({
+    latitude: { $gte: south, $lte: north },
+    longitude: { $gte: west, $lte: east },
+  }))
+  const wanted = { ...inRange(visible, until), $or: inBoxes }
+  const near = [...following, ...(await sources.positions.distinct('deviceId', wanted, READ))]
+  const shown = near.filter((deviceId) => erased.get(deviceId) !== 'everything')
+  const documents = await sources.positions
+    .find({ ...inRange(shown, until), $and: [kept] }, READ)
+    .project<NearDocument>(NEAR_FIELDS)
+    .toArray()
+  const tracks = new Map<string, NearDocument[]>()
+  for (const document of documents) {
+    const { deviceId, origin, receivedAt } = document
+    const one = erased.get(deviceId)
+    if (one === 'everything' || isErased(one, { origin, receivedAt: receivedAt.getTime() }))
+      continue
+    const track = tracks.get(deviceId)
+    if (track === undefined) tracks.set(deviceId, [document])
+    else track.push(document)
+  }
+  const steps = (track: NearDocument[]) =>
+    inOrder(track, 1).map(({ timestamp, latitude, longitude, accuracy = null }) => ({
+      timestamp: timestamp.getTime(),
+      latitude,
+      longitude,
+      accuracy,
+    }))
+  return { until, tracks: new Map(Array.from(tracks, ([id, track]) => [id, steps(track)])) }
 }
 
 export async function pagePositions(
@@ -98,9 +182,24 @@ async function page<T extends Ordered>(
   kept: Filter<PositionDocument>,
   fields?: Readonly<Record<string, 1>>,
 ): Promise<T[]> {
-  const { accountId, deviceId, order, limit, after } = query
   const erased = await erasedOf(sources, query)
-  if (erased === 'everything') return []
+  return erased === 'everything' ? [] : readPage(sources, query, { kept, erased, fields })
+}
+
+async function readPage<T extends Ordered>(
+  sources: Sources,
+  query: Parameters<ReadModels['pagePositions']>[0],
+  {
+    kept,
+    erased,
+    fields,
+  }: {
+    readonly kept: Filter<PositionDocument>
+    readonly erased: Erased | undefined
+    readonly fields?: Readonly<Record<string, 1>> | undefined
+  },
+): Promise<T[]> {
+  const { accountId, deviceId, order, limit, after } = query
   const find = (bounds: Filter<PositionDocument>[], sort: Sort, most: number): Promise<T[]> => {
     const all = [kept, ...bounds]
     if (erased !== undefined) all.push({ $nor: erasedRecords(erased) })
@@ -206,16 +305,31 @@ function stepOf(bounds: readonly number[], first: number, end: number): object {
 
 /** Erased records may still exist, or be written late: the status document identifies them. */
 async function erasedOf(
-  { hiddenDevices, deviceStatuses }: Sources,
+  sources: Sources,
   { accountId, deviceId }: DeviceName,
 ): Promise<Erased | 'everything' | undefined> {
-  const device = { accountId, deviceIds: [deviceId] }
-  const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, device)
-  if (pending.size > 0) return 'everything'
+  return (await erasedOfEach(sources, { accountId, deviceIds: [deviceId] })).get(deviceId)
+}
+
+async function erasedOfEach(
+  { hiddenDevices, deviceStatuses }: Sources,
+  devices: { readonly accountId: string; readonly deviceIds: readonly string[] },
+): Promise<ReadonlyMap<string, Erased | 'everything'>> {
+  const { accountId, deviceIds } = devices
+  const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, devices)
   // After that look-up, not concurrently: a pending erasure may have been applied by now.
-  const document = await deviceStatuses.findOne(
-    { _id: deviceKey({ accountId, deviceId }), accountId, deviceId },
-    { projection: { erased: 1 }, ...READ },
-  )
-  return document?.erased
+  const documents = await deviceStatuses
+    .find(
+      {
+        _id: { $in: deviceIds.map((deviceId) => deviceKey({ accountId, deviceId })) },
+        accountId,
+        erased: { $exists: true },
+      },
+      { projection: { deviceId: 1, erased: 1 }, ...READ },
+    )
+    .toArray()
+  const erased = new Map<string, Erased | 'everything'>()
+  for (const one of documents) if (one.erased !== undefined) erased.set(one.deviceId, one.erased)
+  for (const deviceId of pending.keys()) erased.set(deviceId, 'everything')
+  return erased
 }

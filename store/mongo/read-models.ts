@@ -16,10 +16,12 @@ import { eraseDevices } from './erase-devices.ts'
 import { isEntryErased } from './erased.ts'
 import {
   countPositions,
+  findLastPositions,
   findPosition,
   findTrackPoints,
   pagePositions,
   pageTrack,
+  readNear,
 } from './position-records.ts'
 import type { Removal } from './remove-erased.ts'
 import { removeExpired, type Kept } from './retention.ts'
@@ -55,6 +57,16 @@ export function mongoReadModels({
 
     findPosition: async (query) =>
       findPosition({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),
+
+    findLastPositions: async (query) =>
+      findLastPositions(
+        { ...(await readModels()), hiddenDevices },
+        query,
+        (await kept()).positions,
+      ),
+
+    readNear: async (query) =>
+      readNear({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),
 
     pagePositions: async (query) =>
       pagePositions({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),

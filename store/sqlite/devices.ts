@@ -42,7 +42,7 @@ export function sqliteDevices({
   forgetting: Forgetting
   /** Whether the generation is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
-}): Devices & Erasures & Pick<ReadModels, RecordReads | 'countPositions'> {
+}): Devices & Erasures & Pick<ReadModels, RecordReads | 'countPositions' | 'readNear'> {
   async function findDevices({ accountId, deviceIds }: Parameters<Devices['findDevices']>[0]) {
     const turnEnds = turnTaker()
     const different = [...new Set(deviceIds)]
@@ -60,6 +60,15 @@ export function sqliteDevices({
       }
     }
     return devices
+  }
+
+  function withoutHidden(
+    accountId: string,
+    deviceIds: readonly string[],
+    models: SqliteReadModels,
+  ): readonly string[] {
+    const absent = hidden.of(accountId, models)
+    return absent.length === 0 ? deviceIds : deviceIds.filter((id) => !absent.includes(id))
   }
 
   function walked(accountId: string): WalkedModels {
@@ -126,6 +135,22 @@ export function sqliteDevices({
       const models = readModels.current()
       const record = await models.findPosition(query)
       return record === undefined || hidden.isHidden(record, models) ? undefined : record
+    },
+
+    async findLastPositions({ deviceIds, ...query }) {
+      const models = readModels.current()
+      const visible = withoutHidden(query.accountId, deviceIds, models)
+      return models.findLastPositions({ ...query, deviceIds: visible })
+    },
+
+    async readNear({ deviceIds, from, to, ...query }) {
+      for (let until = to; ; until = Math.floor((from + until) / 2)) {
+        await endOfTurn()
+        const models = readModels.current()
+        const visible = withoutHidden(query.accountId, deviceIds, models)
+        const tracks = models.readNear({ ...query, deviceIds: visible, from, to: until })
+        if (tracks !== undefined) return { tracks, until }
+      }
     },
 
     async pagePositions(query) {

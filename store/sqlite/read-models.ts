@@ -11,38 +11,40 @@ import { ERASURES_KEPT_LONGER_MS } from '../retention.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
 import { sqliteErasures, type AppliedErasures } from './erasures.ts'
 import { projectEntries } from './projection.ts'
+import { sqliteNearRecords, type NearRecords } from './near-records.ts'
 import { READ_MODELS_SCHEMA } from './read-models-schema.ts'
 import { rememberDevices } from './remembered-devices.ts'
 import type { RecordReads } from './record-reads.ts'
 import { sqliteRecords, type RecordPlace, type Records } from './records.ts'
 
 /** One generation of the read models, in its own file. */
-export type SqliteReadModels = Pick<ReadModels, RecordReads> & {
-  readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'select'>
-  readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo' | 'times'>
-  readonly countPositions: Records['count']
-  readonly timeAfter: Records['timeAfter']
-  /** The accounts that have a device. */
-  accounts(): string[]
-  scanRecords: Generation['scanRecords']
-  origins(receivedSince: number): Map<number, OriginBounds>
-  recordOrigins: Generation['recordOrigins']
-  checkpoint(): Offsets
-  lastApplied(): AppliedEvents
-  foldVersion(): FoldVersion | undefined
-  /** May take many turns when it erases devices. */
-  project: Generation['project']
-  /** `forget` is called with the devices whose statuses are about to be removed. */
-  expire(
-    receivedBefore: number,
-    options: {
-      seenBefore: number
-      forget: (devices: readonly DeviceName[]) => void
-      signal?: AbortSignal
-    },
-  ): Promise<void>
-  close(): void
-}
+export type SqliteReadModels = Pick<ReadModels, RecordReads> &
+  NearRecords & {
+    readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'select'>
+    readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo' | 'times'>
+    readonly countPositions: Records['count']
+    readonly timeAfter: Records['timeAfter']
+    /** The accounts that have a device. */
+    accounts(): string[]
+    scanRecords: Generation['scanRecords']
+    origins(receivedSince: number): Map<number, OriginBounds>
+    recordOrigins: Generation['recordOrigins']
+    checkpoint(): Offsets
+    lastApplied(): AppliedEvents
+    foldVersion(): FoldVersion | undefined
+    /** May take many turns when it erases devices. */
+    project: Generation['project']
+    /** `forget` is called with the devices whose statuses are about to be removed. */
+    expire(
+      receivedBefore: number,
+      options: {
+        seenBefore: number
+        forget: (devices: readonly DeviceName[]) => void
+        signal?: AbortSignal
+      },
+    ): Promise<void>
+    close(): void
+  }
 
 const DEVICES_REMOVED_AT_ONCE = 200
 
@@ -102,6 +104,7 @@ export function openReadModels(
   // A write transaction would lock the attached file too.
   if (settingsFile !== undefined) attach(database, settingsFile)
   const records = sqliteRecords(database)
+  const near = sqliteNearRecords(database)
   const statuses = sqliteDeviceStatuses(database)
   const erasures = sqliteErasures(database)
   const devices = rememberDevices(database, { statuses, erasures })
@@ -163,6 +166,8 @@ export function openReadModels(
     statuses,
     erasures,
     findPosition: records.findPosition,
+    findLastPositions: records.findLastPositions,
+    readNear: (query) => near.readNear(query),
     pagePositions: records.pagePositions,
     pageTrack: records.pageTrack,
     findTrackPoints: records.findTrackPoints,

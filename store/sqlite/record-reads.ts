@@ -14,7 +14,8 @@ import {
 } from './record-rows.ts'
 
 /** The reads that concern only records. */
-export type RecordReads = 'findPosition' | 'pagePositions' | 'pageTrack' | 'findTrackPoints'
+export type RecordReads =
+  'findPosition' | 'findLastPositions' | 'pagePositions' | 'pageTrack' | 'findTrackPoints'
 
 /**
  * The columns of a `TrackStep`, as an array, which takes the driver half as long to create as an
@@ -71,6 +72,14 @@ export function sqliteRecordReads(database: Database): Pick<ReadModels, RecordRe
     async findPosition({ accountId, recordId }) {
       const row = find.get(accountId, recordId)
       return row && namedRecord(row)
+    },
+
+    async findLastPositions({ accountId, deviceIds, before }) {
+      return deviceIds.flatMap((deviceId) => {
+        const device = { accountId, deviceId }
+        const row = page.desc.get(...placeOf({ ...device, to: before, limit: 1 }, 'desc'))
+        return row === undefined ? [] : [record(row, device)]
+      })
     },
 
     async pagePositions({ order, ...query }) {

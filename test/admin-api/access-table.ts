@@ -163,6 +163,13 @@ export const EXPECTED: Record<string, Expected> = {
     path: '/devices/device-of-acc-1/trips',
     stranger: 404,
   },
+  'GET /visits': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    // It names no area.
+    status: 400,
+    stranger: 400,
+  },
   'POST /imports': { needs: 'dispatcher session', status: 201, stranger: 201 },
   'POST /imports/:id/positions': {
     needs: 'dispatcher session',

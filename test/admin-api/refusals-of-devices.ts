@@ -55,7 +55,7 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
   ['limit must be given once', 'GET /devices?limit=1&limit=2'],
   ['q must be percent-encoded UTF-8', 'GET /devices?q=%ff'],
   [
-    'colour is not a parameter of this call: it takes limit, cursor, status, q, label, keyId, bbox, sort, geofenceId, ruleId',
+    'colour is not a parameter of this call: it takes limit, cursor, status, q, label, keyId, bbox, sort, geofenceId, ruleId, at',
     'GET /devices?colour=red',
   ],
   [
@@ -137,6 +137,34 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
   ],
   ['there is no record with this id, or not yet', 'GET /positions/01KDVDNA00Z6JGGE5XXD5XW7P3'],
   ['points must be a whole number from 100 to 10000', 'GET /devices/tug/track?points=1'],
+  [
+    'keyId does not go with at, because only the present is known: leave one of them out',
+    'GET /devices?at=2026-01-01T00:00:00Z&keyId=k',
+  ],
+  [
+    'at must be an ISO 8601 date and time, for example 2026-01-31T12:30:00Z (a + is written %2B)',
+    'GET /devices?at=noon',
+  ],
+  [
+    'radius is missing: send either geofenceId, or latitude, longitude and radius',
+    'GET /visits?latitude=45&longitude=13',
+  ],
+  [
+    'geofenceId does not go with latitude, longitude and radius: send either geofenceId, or latitude, longitude and radius',
+    'GET /visits?latitude=45&longitude=13&radius=50&geofenceId=yard',
+  ],
+  [
+    'geofenceId names no geofence of this account: GET /geofences lists them',
+    'GET /visits?geofenceId=yard',
+  ],
+  [
+    'radius must be a number of metres from 10 to 1000000',
+    'GET /visits?latitude=45&longitude=13&radius=5',
+  ],
+  [
+    'from and to must be at most 31 days apart',
+    'GET /visits?geofenceId=yard&from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z',
+  ],
   [
     'from and to must be at most 400 days apart',
     'GET /devices/tug/track?from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z',

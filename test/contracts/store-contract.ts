@@ -15,6 +15,7 @@ import { historyContract } from './store-history.ts'
 import { labelsContract } from './store-labels.ts'
 import { livesContract } from './store-lives.ts'
 import { longErasuresContract } from './store-long-erasures.ts'
+import { pastContract } from './store-past.ts'
 import { projectionContract } from './store-projection.ts'
 import { storeSuite, type OpenStore } from './store-suite.ts'
 
@@ -35,6 +36,7 @@ export function storeContract(name: string, open: OpenStore, share?: number): vo
     expiryContract(suite)
     historyContract(suite)
     historyCountsContract(suite)
+    pastContract(suite)
     generationsContract(suite)
     devicesContract(suite)
     deviceListsContract(suite)

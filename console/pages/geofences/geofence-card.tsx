@@ -74,6 +74,9 @@ export function GeofenceCard({
         <a class="button" href={addressOf(`/events?geofenceId=${id}`)}>
           Events
         </a>
+        <a class="button" href={addressOf(`/visits?geofenceId=${id}`)}>
+          Who was here?
+        </a>
         {may('subscriptions.edit') && (
           <a class="button" href={addressOf(`/notifications?geofence=${id}`)}>
             Notify me …

@@ -100,9 +100,7 @@ export function DevicesOfKey({ keyId, onLeave }: { keyId: string; onLeave?: () =
                 <a href={addressOf(devicePath(deviceId))} onClick={onLeave}>
                   <Isolated>{name ?? deviceId}</Isolated>
                 </a>{' '}
-                <span class="quiet">
-                  <Ago at={lastSeenAt} />
-                </span>
+                <span class="quiet">{lastSeenAt !== undefined && <Ago at={lastSeenAt} />}</span>
               </li>
             ))}
             {items.length > SHOWN && <li class="quiet">and more</li>}

@@ -5,8 +5,6 @@ import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { exceptionTexts } from '../../core/device-words.ts'
 import { ago } from '../../core/times.ts'
-import { sosDevices } from '../../live/alarms.ts'
-import { now } from '../../ui/clock.ts'
 import { StatusShape } from '../../ui/device-parts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
@@ -15,6 +13,7 @@ import { formatDistance, readerUnits } from '../../ui/shown.ts'
 import { askPlaces, placeName } from './device-places.ts'
 import { askStoppedSince } from './ask-stopped-since.ts'
 import { selectAndShow } from './fleet-map.tsx'
+import { shownNow, shownSos } from './shown-fleet.ts'
 import {
   columns,
   isMarking,
@@ -194,7 +193,7 @@ export function DeviceRow({
   onSelect: () => void
 }) {
   const { status, lastSeenMs } = device
-  const context = { now: now.value, units: readerUnits() }
+  const context = { now: shownNow.value, units: readerUnits() }
   const exceptions = exceptionTexts(device, ruleNames.value).join(' · ')
   const near = pin.value
   const away = near && `${formatDistance(metresBetween(near, device.position))} away`
@@ -218,9 +217,9 @@ export function DeviceRow({
         <Isolated class="one-line">{labelOf(device)}</Isolated>
       </span>{' '}
       {status === 'online' && <span class="unseen">Online </span>}
-      <span class="device-age">{ago(lastSeenMs, now.value)}</span>{' '}
+      <span class="device-age">{ago(lastSeenMs, shownNow.value)}</span>{' '}
       <span class="device-sentence one-line">
-        {sosDevices.value.has(device.deviceId) && (
+        {shownSos.value.has(device.deviceId) && (
           <span class="exception sos-word">SOS{exceptions + facts !== '' && ' · '}</span>
         )}
         {exceptions !== '' && (

@@ -7,17 +7,15 @@ import { toMercator } from '../../../schemas/geo/mercator.ts'
 import { isOneSpot } from '../../core/bounds.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { fleetChanges } from '../../live/announce-changes.ts'
-import { lister } from '../../live/live.ts'
 import { FleetPainter } from '../../map/fleet-painter.ts'
 import { GeofencePainter, type PaintedGeofence } from '../../map/geofence-painter.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, flyTo, MAX_ZOOM, toMap } from '../../map/open-map.ts'
 import { announce } from '../../ui/announcements.tsx'
-import { now } from '../../ui/clock.ts'
 import { IconButton } from '../../ui/icon.tsx'
 import { palette } from '../../ui/palette.ts'
 import { sortDevices } from '../../core/choose-devices.ts'
-import { sosDevices } from '../../live/alarms.ts'
+import { pastAt, shownNow, shownSos } from './shown-fleet.ts'
 import { alarmAt, alarmId, chosenDevices, listOrder, select, showsGeofences } from './map-state.ts'
 import { pin } from './pin.ts'
 import { middleSpot, onSpotMenu, SpotMenu, type OpenSpot } from './spot-menu.tsx'
@@ -39,6 +37,8 @@ type FleetMapProps = {
   readonly geofences: readonly PaintedGeofence[]
   /** The devices currently on the map; read again whenever the fleet changes. */
   readonly devices: () => readonly LiveDevice[]
+  /** Whether all devices are known, so that the view can be fitted to them. */
+  readonly isRead: boolean
   readonly selected: () => LiveDevice | undefined
   readonly onSelect: (device: LiveDevice) => void
   /** Called when the operator chooses several devices that no zoom separates, or `s` is pressed. */
@@ -79,7 +79,9 @@ export function FleetMap(props: FleetMapProps) {
           devices,
           selected,
           following.value,
-          sosDevices.value,
+          pastAt.value,
+          props.isRead,
+          shownSos.value,
           alarmAt.value,
           pin.value,
         ]}
@@ -110,8 +112,8 @@ export function FleetMap(props: FleetMapProps) {
           painter.paint({
             devices: devices(),
             selected: selected(),
-            now: now.peek(),
-            sos: sosDevices.value,
+            now: shownNow.peek(),
+            sos: shownSos.value,
             alarmAt: alarmAt.value,
             pin: pin.value && toMercator(pin.value.longitude, pin.value.latitude),
           })
@@ -122,7 +124,7 @@ export function FleetMap(props: FleetMapProps) {
             lastView ??= { center: [], zoom: 0 }
             fitPoints(map, [called, calling])
           }
-          if (lastView === undefined && lister.isListed.value && devices().length > 0) {
+          if (lastView === undefined && props.isRead && devices().length > 0) {
             lastView = { center: [], zoom: 0 }
             const first =
               selected() ?? (pin.value && toMercator(pin.value.longitude, pin.value.latitude))

@@ -5,7 +5,7 @@ import { COLUMNS } from '../../core/device-columns.ts'
 import { STATUS_WORDS } from '../../core/device-words.ts'
 import { MOST_DEVICES } from '../../core/fleet.ts'
 import { watchWords } from '../../live/announce-changes.ts'
-import { fleet, lister } from '../../live/live.ts'
+import { lister } from '../../live/live.ts'
 import { StatusShape } from '../../ui/device-parts.tsx'
 import { Icon, IconButton } from '../../ui/icon.tsx'
 import { isolate } from '../../ui/isolated.tsx'
@@ -18,6 +18,7 @@ import { formatCount, formatNumber } from '../../ui/shown.ts'
 import { useRules } from '../geofences/use-definitions.ts'
 import { focusList } from './device-list.tsx'
 import { saveCsv } from './marked-bar.tsx'
+import { pastAt, shownFleet } from './shown-fleet.ts'
 import { selectFirst } from './fleet-map.tsx'
 import {
   mapGeofences,
@@ -125,7 +126,7 @@ function FiltersButton({
 function StatusFilters() {
   watchWords()
   const counts = countByStatus(foundDevices())
-  const isKnown = lister.isListed.value || fleet.devices.size > 0
+  const isKnown = lister.isListed.value || shownFleet().devices.size > 0
   return (
     <div class="status-filters" role="group" aria-label="Show only">
       {STATUSES.filter((one) => one !== 'disabled' || counts.disabled > 0).map((status) => (
@@ -192,7 +193,7 @@ export function ListMenu() {
 /** Shows only the devices with a label; absent if no device has one. */
 function LabelFilter() {
   watchWords()
-  const counts = new Map(countByLabel(fleet.devices.values()))
+  const counts = new Map(countByLabel(shownFleet().devices.values()))
   // The address may name a label that no device has any longer.
   if (chosenLabel.value !== '' && !counts.has(chosenLabel.value)) counts.set(chosenLabel.value, 0)
   if (counts.size === 0) return null
@@ -215,7 +216,7 @@ function LabelFilter() {
 function DefinitionFilters() {
   const geofences = mapGeofences.value
   const { data } = useRules()
-  const rules = data ?? []
+  const rules = pastAt.value === undefined ? (data ?? []) : []
   useEffect(() => {
     ruleNames.value = new Map(data?.map(({ id, name }) => [id, name]))
   }, [data])

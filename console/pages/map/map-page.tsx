@@ -3,7 +3,7 @@ import './device-list.css'
 import './map-page.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addressOf } from '../../core/address.ts'
-import { startLive, fleet, lister, liveState } from '../../live/live.ts'
+import { startLive, liveState } from '../../live/live.ts'
 import { labelOf } from '../../core/live-device.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { FleetMap, following, selectAndShow } from './fleet-map.tsx'
@@ -13,7 +13,7 @@ import { useKeys } from '../../ui/keys.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
 import { isPhone } from '../../ui/phone.ts'
 import { setQuery } from '../../ui/router.ts'
-import { formatCount, formatClock } from '../../ui/shown.ts'
+import { formatMoment, formatCount, formatClock } from '../../ui/shown.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { DeviceRow, DeviceList } from './device-list.tsx'
 import { ListFilters } from './list-filters.tsx'
@@ -28,15 +28,20 @@ import {
   spot,
 } from './map-state.ts'
 import { MarkedBar } from './marked-bar.tsx'
+import { MomentBar } from './moment-bar.tsx'
 import { FoundPlaces } from './found-places.tsx'
 import { removePin } from './pin.ts'
 import { PinCard } from './pin-card.tsx'
 import { SelectedCard } from './selected-card.tsx'
+import { pastAt, shownFleet, useShownFleet } from './shown-fleet.ts'
+
+type ShownState = ReturnType<typeof useShownFleet>
 
 /** The current positions of all devices: a map, and next to it a list of the same devices. */
 export function MapPage() {
   useTitle('Map')
   useEffect(startLive, [])
+  const state = useShownFleet()
   useKeys({
     '/': { label: 'Search', run: () => focus('[data-search]') },
     f: {
@@ -57,15 +62,19 @@ export function MapPage() {
       <h1 ref={arriveAt} class="unseen" tabIndex={-1}>
         Map
       </h1>
-      <ListPanel />
-      <FleetMap
-        geofences={usePaintedGeofences()}
-        devices={shownDevices}
-        selected={selectedDevice}
-        onSelect={({ deviceId }) => select(deviceId)}
-        onSpot={(devices) => (spot.value = devices)}
-        onEnter={() => focus('.selected-card a')}
-      />
+      <ListPanel state={state} />
+      <div class="map-side">
+        <FleetMap
+          geofences={usePaintedGeofences()}
+          devices={shownDevices}
+          isRead={state.isRead}
+          selected={selectedDevice}
+          onSelect={({ deviceId }) => select(deviceId)}
+          onSpot={(devices) => (spot.value = devices)}
+          onEnter={() => focus('.selected-card a')}
+        />
+        <MomentBar />
+      </div>
       <SpotDialog />
     </div>
   )
@@ -111,7 +120,7 @@ function focus(selector: string): void {
 const HEIGHTS = ['low', 'half', 'full'] as const
 
 /** The map's content as a list; on a phone it is a sheet over the map, with three heights. */
-function ListPanel() {
+function ListPanel({ state }: { state: ShownState }) {
   const [height, setHeight] = useState<(typeof HEIGHTS)[number]>('half')
   watchWords()
   const drag = useRef<{ from: number; at: (typeof HEIGHTS)[number] }>(null)
@@ -147,11 +156,11 @@ function ListPanel() {
           <MarkedBar />
           <PinCard />
           <SelectedCard />
-          {lister.failure.value !== undefined && fleet.devices.size > 0 && (
-            <FailedLine failure={lister.failure.value} onRetry={lister.retry} />
+          {state.failure !== undefined && shownFleet().devices.size > 0 && (
+            <FailedLine failure={state.failure} onRetry={state.retry} />
           )}
           {chosenDevices().length === 0 && <FoundPlaces areAlone />}
-          <Content />
+          <Content state={state} />
           {chosenDevices().length > 0 && <FoundPlaces areAlone={false} />}
         </>
       )}
@@ -159,14 +168,14 @@ function ListPanel() {
   )
 }
 
-function Content() {
+function Content({ state: { isRead, failure, retry } }: { state: ShownState }) {
   watchWords()
-  if (fleet.devices.size === 0) {
-    if (!lister.isListed.value) {
-      const failure = lister.failure.value
+  if (shownFleet().devices.size === 0) {
+    if (!isRead) {
       if (failure === undefined) return <Loading what="Loading devices" />
-      return <Failed failure={failure} onRetry={lister.retry} />
+      return <Failed failure={failure} onRetry={retry} />
     }
+    if (pastAt.value !== undefined) return <Empty title="No device had reported yet" />
     return (
       <Empty title="No device has reported yet">
         <p>Create an API key, put it into a device or an app, and see it appear here.</p>
@@ -201,6 +210,13 @@ function Content() {
 /** Whether the displayed data is up to date. */
 function LiveBar() {
   const state = liveState.value
+  if (pastAt.value !== undefined) {
+    return (
+      <p class="live-bar note past" role="status" aria-label="Connection">
+        As of {formatMoment(pastAt.value)}
+      </p>
+    )
+  }
   return (
     <p
       class={`live-bar note ${state.kind.replace(' ', '-')}`}

@@ -1,8 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { sosDevices, openSos } from '../../live/alarms.ts'
+import { openSos } from '../../live/alarms.ts'
 import { me } from '../../live/session.ts'
-import { fleet } from '../../live/live.ts'
 import { searchWords } from '../../../schemas/devices/device-search.ts'
 import {
   chooseDevices,
@@ -19,6 +18,7 @@ import { createPreference } from '../../ui/preferences.ts'
 import { pageAddress, setQuery } from '../../ui/router.ts'
 import { pin } from './pin.ts'
 import { paintedOf, useGeofences, type ApiGeofence } from '../geofences/use-definitions.ts'
+import { pastAt, shownFleet, shownSos } from './shown-fleet.ts'
 
 /** The operator's choices for the map, stored in the address so that they can be shared. */
 
@@ -100,10 +100,10 @@ export function select(deviceId: string | undefined): void {
 
 export function selectedDevice(): LiveDevice | undefined {
   const id = selectedId.value
-  return id === undefined ? undefined : fleet.devices.get(id)
+  return id === undefined ? undefined : shownFleet().devices.get(id)
 }
 
-/** The devices of the list and the map, from the current fleet. */
+/** The devices of the list and the map, from the shown fleet. */
 export function chosenDevices(): readonly LiveDevice[] {
   const all = foundDevices()
   if (statuses.value.size === 0) return all
@@ -112,12 +112,13 @@ export function chosenDevices(): readonly LiveDevice[] {
 
 /** The devices of the search and the label, of every status. */
 export function foundDevices(): readonly LiveDevice[] {
-  return chooseDevices(fleet.devices.values(), {
+  return chooseDevices(shownFleet().devices.values(), {
     statuses: new Set(),
     label: chosenLabel.value,
     words: searchedWords.value,
     geofence: chosenGeofence.value,
-    rule: chosenRule.value,
+    // Of the past it is unknown.
+    rule: pastAt.value === undefined ? chosenRule.value : '',
   })
 }
 
@@ -126,7 +127,7 @@ export function listOrder() {
   return {
     sort: sort.value,
     pinned: pinned.value,
-    sos: sosDevices.value,
+    sos: shownSos.value,
     words: searchedWords.value,
     near: pin.value,
   }
@@ -195,7 +196,7 @@ export function endMarking(): void {
 export function markedDevices(): { devices: readonly LiveDevice[]; hidden: number } {
   if (marked.value.size === 0) return { devices: [], hidden: 0 }
   const shown = new Set(chosenDevices())
-  const existing = [...marked.value].flatMap((deviceId) => fleet.devices.get(deviceId) ?? [])
+  const existing = [...marked.value].flatMap((deviceId) => shownFleet().devices.get(deviceId) ?? [])
   const devices = existing.filter((device) => shown.has(device))
   return { devices, hidden: existing.length - devices.length }
 }

@@ -1,6 +1,7 @@
 import { computed } from '@preact/signals'
 import type { Coordinates } from '../../../schemas/geo/distance.ts'
 import { coordinatesText } from '../../core/measures.ts'
+import { visitsPath } from '../../core/visits-path.ts'
 import { go, pageAddress, setQuery } from '../../ui/router.ts'
 import type { Right } from '../../core/session-rules.ts'
 
@@ -40,6 +41,7 @@ export type SpotAction = {
 
 export const SPOT_ACTIONS: readonly SpotAction[] = [
   { word: 'Nearest devices', run: setPin },
+  { word: 'Who was here?', run: (at) => go(visitsPath(at)) },
   { word: 'New geofence here', right: 'geofences.edit', run: drawGeofence },
 ]
 

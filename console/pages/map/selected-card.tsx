@@ -1,13 +1,12 @@
 import { Pin, X } from 'lucide'
 import { api } from '../../api/client.ts'
-import { factPath } from '../../core/device-facts.ts'
+import { factPath, momentPath } from '../../core/device-facts.ts'
 import { openSos } from '../../live/alarms.ts'
 import { may } from '../../live/session.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { placeName } from './device-places.ts'
-import { fleet, lister } from '../../live/live.ts'
+import { lister } from '../../live/live.ts'
 import { labelOf, newestTelemetry, type LiveDevice } from '../../core/live-device.ts'
-import { now } from '../../ui/clock.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { FactIcon } from '../../ui/fact-line.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -21,8 +20,10 @@ import { connectionText, motionText } from '../../core/device-words.ts'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
 import { HandlingLine } from '../events/handling.tsx'
 import { LabelButton } from '../device/labels.tsx'
-import { pinned, select, selectedId, togglePinned } from './map-state.ts'
+import { mapGeofences, pinned, select, selectedId, togglePinned } from './map-state.ts'
+import { pastAt, shownFleet, shownNow } from './shown-fleet.ts'
 import { addressOf, devicePath } from '../../core/address.ts'
+import { visitsPath } from '../../core/visits-path.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { StandingList } from '../device/standing-list.tsx'
 
@@ -31,8 +32,11 @@ export function SelectedCard() {
   watchWords()
   const id = selectedId.value
   if (id === undefined) return null
-  const device = fleet.devices.get(id)
-  if (device === undefined) return lister.isListed.value ? <Gone deviceId={id} /> : null
+  const device = shownFleet().devices.get(id)
+  const past = pastAt.value
+  if (device === undefined) {
+    return past === undefined && lister.isListed.value ? <Gone deviceId={id} /> : null
+  }
   const { name, status, position } = device
   const { battery, attributes } = newestTelemetry(device)
   const coordinates = coordinatesText(position)
@@ -63,16 +67,16 @@ export function SelectedCard() {
       <p>
         <Isolated>
           {[
-            connectionText(device, now.value),
-            motionText(device, now.value, readerUnits()),
+            connectionText(device, shownNow.value),
+            motionText(device, shownNow.value, readerUnits()),
             placeName(device),
           ]
             .filter(Boolean)
             .join(' · ')}
         </Isolated>
       </p>
-      <OpenCalls of={device} />
-      <LiveStandings of={device} />
+      {past === undefined && <OpenCalls of={device} />}
+      {past === undefined ? <LiveStandings of={device} /> : <PastStandings of={device} />}
       <Labels of={device.labels} />
       <Facts
         class="tiles near"
@@ -87,10 +91,16 @@ export function SelectedCard() {
         <code>{coordinates}</code> <CopyButton text={coordinates} what="coordinates" />
       </p>
       <div class="row">
-        <a class="button" href={addressOf(devicePath(id))}>
+        <a
+          class="button"
+          href={addressOf(past === undefined ? devicePath(id) : momentPath(id, past, readerZone()))}
+        >
           History and settings
         </a>
         <LabelButton device={device} />
+        <a class="button" href={addressOf(visitsPath(position))}>
+          Who was here?
+        </a>
         {may('shares.edit') && <ShareLink deviceId={id} />}
       </div>
     </section>
@@ -125,6 +135,12 @@ function OpenCalls({ of: device }: { of: LiveDevice }) {
         <HandlingLine of={fact} subject={`SOS of ${labelOf(device)}`} />
       </div>
     ))
+}
+
+/** The geofences that it was in, by their names of today. */
+function PastStandings({ of: { inside } }: { of: LiveDevice }) {
+  const known = mapGeofences.value.filter(({ id }) => inside.includes(id))
+  return <StandingList of={{ inside: known.map(({ id, name }) => ({ id, name, since: null })) }} />
 }
 
 /** The same for a device of the fleet, which has only the ids. */

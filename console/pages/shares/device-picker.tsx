@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Plus, X } from 'lucide'
 import { api } from '../../api/client.ts'
+import { hasReported } from '../../core/listed-device.ts'
 import { labelOf } from '../../core/live-device.ts'
 import { nameOnLink } from '../../../schemas/access/share-names.ts'
 import { Field } from '../../ui/form.tsx'
@@ -49,6 +50,7 @@ export function DevicePicker({
   )
   const known = new Set(chosen.map(({ deviceId }) => deviceId))
   const others = (data?.items ?? [])
+    .filter(hasReported)
     .filter(({ deviceId }) => !known.has(deviceId))
     .map(({ deviceId, name, lastPosition }): Pickable => ({
       deviceId,

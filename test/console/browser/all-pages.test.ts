@@ -21,6 +21,7 @@ const TOMORROW = new Date(Date.now() + 86_400_000).toISOString()
 const PATHS = [
   ...['/', `/?device=${LONG_ID}`, `/devices/${LONG_ID}`],
   ...['/shares', '/keys', '/notifications', '/rejections', '/audit'],
+  '/visits?latitude=47&longitude=10&radius=1000000',
 ]
 
 /** The harness's checks after each test (policy, other origins, errors) cover every page. */
@@ -56,6 +57,12 @@ describeConsole('every page', () => {
     await page.keyboard.press('m')
     await page.getByRole('group', { name: 'This place' }).waitFor()
     await look('the menu of a place')
+    await page.goto(`${suite.url}/?at=${new Date(Date.now() - 1_000).toISOString()}`)
+    await page.getByRole('slider', { name: 'Time of day' }).waitFor()
+    await look('the map at a moment')
+    await page.goto(`${suite.url}/visits?latitude=47&longitude=10&radius=1000000`)
+    await page.getByRole('heading', { name: 'Who was here?' }).waitFor()
+    await look('visits')
   }
 
   test('every page has its styles in the order of their layers', async () => {

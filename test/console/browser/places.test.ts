@@ -118,7 +118,7 @@ describeConsole('places and streets', () => {
     const focused = () => page.evaluate<string>('document.activeElement.textContent')
     expect(await focused()).toBe('Nearest devices')
     await page.keyboard.press('ArrowDown')
-    expect(await focused()).toBe('New geofence here')
+    expect(await focused()).toBe('Who was here?')
     await page.keyboard.press('Escape')
     await menu(page).waitFor({ state: 'detached' })
     expect(await page.evaluate('document.activeElement.className')).toBe('map-target')

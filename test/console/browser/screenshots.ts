@@ -23,6 +23,7 @@ const PATHS = {
   keys: '/keys',
   connect: '/connect',
   rejections: '/rejections',
+  visits: '/visits?latitude=48.2&longitude=16.4&radius=5000',
   notifications: '/notifications',
   audit: '/audit',
   operators: '/operators',

@@ -23,6 +23,9 @@ const PAGES = {
   '/accounts': 'yours',
   '/system': 'Dead letters',
   '/rejections': 'latitude',
+  [`/?at=${DAY}T12:00:00Z`]: 'As of',
+  [`/visits?latitude=47&longitude=10&radius=500&from=${DAY}T00:00:00Z&to=${DAY}T12:00:00Z`]:
+    'tab-00',
   '/audit': 'Customer',
   '/no/such/page': 'No such page',
 }

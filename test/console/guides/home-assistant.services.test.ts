@@ -63,8 +63,8 @@ print(json.dumps(NativeEnvironment().from_string(template).render(values)))`
     }
     expect(reportOf(STATE)).toEqual(report)
     // `null` counts as absent.
-    const { gps_accuracy: _accuracy, ...others } = STATE.attributes
-    expect(reportOf({ ...STATE, attributes: others })).toEqual({ ...report, accuracy: null })
+    const vague = { ...STATE.attributes, gps_accuracy: undefined }
+    expect(reportOf({ ...STATE, attributes: vague })).toEqual({ ...report, accuracy: null })
     for (const battery_level of [undefined, null, 'unknown']) {
       const attributes = { ...STATE.attributes, battery_level }
       expect(reportOf({ ...STATE, attributes })).toEqual({ ...report, battery: null })
