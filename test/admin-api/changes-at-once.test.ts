@@ -39,7 +39,7 @@ for (const kind of ['geofences', 'rules', 'subscriptions'] as const) {
     expect(second.status).toBe(409)
     expect(second.body.error).toBe('CONFLICT')
     expect(second.body.message).toBe(
-      `this ${kind.slice(0, -1)} has been changed in the meantime: read it again, or omit revision to overwrite it`,
+      `this ${kind === 'subscriptions' ? 'notification' : kind.slice(0, -1)} has been changed in the meantime: read it again, or omit revision to overwrite it`,
     )
     expect(second.body.details).toEqual([
       { field: 'name', message: 'name was changed in revision 2' },

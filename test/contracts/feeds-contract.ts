@@ -254,7 +254,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
         expect(own.isMark(mark.slice(1))).toBe(false)
       }
       await expect(read(own as object as Feed<Event>, { after: 'rubbish' })).rejects.toThrow(
-        /no mark/,
+        /not a mark/,
       )
     })
 

@@ -37,7 +37,7 @@ test('.ci/run finds the tests that run on every Node, and each of them is a unit
   const find = /<\((grep .*)\)$/m.exec(text)?.[1] ?? ''
   const found = await promisify(execFile)('bash', ['-c', find], { cwd: root })
   const paths = found.stdout.trim().split('\n')
-  expect(paths).toContain('test/embedded/one-writer.test.ts')
+  expect(paths).toContain('test/runtime/sqlite/database.test.ts')
   const { stdout } = await promisify(execFile)('node', [script, '--listTests'])
   const units = stdout.trim().split('\n')
   expect(paths.filter((path) => !units.includes(join(root, path)))).toEqual([])
