@@ -43,7 +43,7 @@ export function operationIdOf({
   if (isAction) return last + nouns.slice(0, -1).map(one).join('')
   const many = isList(answer.data)
   const verb = many ? 'list' : VERBS[method]
-  return verb + nouns.slice(0, -1).map(one).join('') + (many ? capitalised(last) : one(last))
+  return verb + nouns.slice(0, -1).map(one).join('') + (many ? capitalise(last) : one(last))
 }
 
 function isList(data: AdminRoute['answer']['data']): boolean {
@@ -51,9 +51,9 @@ function isList(data: AdminRoute['answer']['data']): boolean {
 }
 
 function one(noun: string): string {
-  return capitalised(noun.endsWith('s') ? noun.slice(0, -1) : noun)
+  return capitalise(noun.endsWith('s') ? noun.slice(0, -1) : noun)
 }
 
-function capitalised(noun: string): string {
+function capitalise(noun: string): string {
   return noun.charAt(0).toUpperCase() + noun.slice(1)
 }

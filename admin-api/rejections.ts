@@ -67,9 +67,9 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
     })
     succeed(ctx, {
       total,
-      byError: ranked(byError).map(([error, count]) => ({ error, count })),
-      byKey: ranked(byKey).map(([keyId, count]) => ({ keyId, count })),
-      byDevice: ranked(byDevice).map(([deviceId, count]) => ({ deviceId, count })),
+      byError: rank(byError).map(([error, count]) => ({ error, count })),
+      byKey: rank(byKey).map(([keyId, count]) => ({ keyId, count })),
+      byDevice: rank(byDevice).map(([deviceId, count]) => ({ deviceId, count })),
     })
   }
 
@@ -137,7 +137,7 @@ export function rejectionView(rejection: ReportRejected) {
   }
 }
 
-function ranked<Name extends string>(counts: ReadonlyMap<Name, number>): [Name, number][] {
+function rank<Name extends string>(counts: ReadonlyMap<Name, number>): [Name, number][] {
   return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, MOST_NAMED)
 }
 

@@ -18,7 +18,7 @@ export async function readAnswer(response: {
   text(): Promise<string>
 }): Promise<ServiceAnswer> {
   const { status } = response
-  const envelope = parsed(await response.text())
+  const envelope = parseJson(await response.text())
   const [error, message] = [property(envelope, 'error'), property(envelope, 'message')]
   const retryAfterMs = waitMs(response.headers.get('retry-after'))
   return {
@@ -85,7 +85,7 @@ function property(value: unknown, name: string): unknown {
     : undefined
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -60,7 +60,7 @@ export class MapFile {
 
   async #look(): Promise<string | undefined> {
     try {
-      const version = await opened(this.path, async (_file, tag) => tag)
+      const version = await openForUse(this.path, async (_file, tag) => tag)
       if (version !== this.lastVersion) {
         this.#warned = false
         await this.#archive.cache.invalidate(this.#archive.source)
@@ -109,7 +109,7 @@ function reasonOf(error: unknown): string {
 type Opened = Awaited<ReturnType<typeof open>>
 
 /** Opened for each read: a replaced file is then noticed at once, and none stays open. */
-async function opened<Read>(
+async function openForUse<Read>(
   path: string,
   use: (file: Opened, tag: string) => Promise<Read>,
 ): Promise<Read> {
@@ -125,7 +125,7 @@ async function opened<Read>(
 
 function partsOf(path: string) {
   return (offset: number, length: number, _signal?: AbortSignal, known?: string) =>
-    opened(path, async (file, etag) => {
+    openForUse(path, async (file, etag) => {
       // The library then reads the header again.
       if (known !== undefined && known !== etag) throw new EtagMismatch(etag)
       const data = new ArrayBuffer(length)
@@ -141,11 +141,11 @@ const inflate = { gunzip: promisify(gunzip), brotli: promisify(brotliDecompress)
 async function decompress(bytes: ArrayBuffer, compression: Compression): Promise<ArrayBuffer> {
   if (compression === Compression.None || compression === Compression.Unknown) return bytes
   const most = { maxOutputLength: LARGEST_PART_BYTES }
-  if (compression === Compression.Gzip) return copied(await inflate.gunzip(bytes, most))
-  if (compression === Compression.Brotli) return copied(await inflate.brotli(bytes, most))
+  if (compression === Compression.Gzip) return copyBytes(await inflate.gunzip(bytes, most))
+  if (compression === Compression.Brotli) return copyBytes(await inflate.brotli(bytes, most))
   throw new Error('its compression is not supported: use gzip')
 }
 
-function copied(bytes: Buffer): ArrayBuffer {
+function copyBytes(bytes: Buffer): ArrayBuffer {
   return new Uint8Array(bytes).buffer
 }

@@ -8,7 +8,7 @@ export function foldName(name: string): string {
 }
 
 /** Undefined if there is nothing to search for. */
-export function searchedName(text: string): SearchedName | undefined {
+export function searchKeyOf(text: string): SearchedName | undefined {
   const whole = foldName(text)
   return whole === ' ' ? undefined : { whole, words: whole.split(/(?= )/) }
 }

@@ -7,7 +7,7 @@ import type { Caller } from '../http/caller.ts'
 import { textParameter } from '../http/query.ts'
 import { parsedValue, type InputOf } from '../http/rule.ts'
 import type { AccountGeofences } from './account-geofences.ts'
-import { searchedName } from './name-match.ts'
+import { searchKeyOf } from './name-match.ts'
 import { parseCoordinates } from './places.ts'
 import { searchPlaces, STREETS_WITHIN_METRES } from './search-places.ts'
 import type { Streets } from './streets.ts'
@@ -37,7 +37,7 @@ export function placeSearchRoute({
     { query: { q, near } }: Input<InputOf<typeof PARAMETERS>>,
   ): Promise<void> {
     if (q === undefined) return succeed(ctx, { items: [] })
-    const searched = searchedName(q)
+    const searched = searchKeyOf(q)
     if (searched === undefined) {
       throw invalidParams([{ field: 'q', message: 'q must have a letter or a digit' }])
     }

@@ -37,7 +37,7 @@ const LINES = 2
 /** Reads a Mapbox vector tile; only the layer with streets is looked at. */
 export function readStreetTile(bytes: Uint8Array): StreetTile {
   const read = { extent: 4096, names: new Map<string, number>(), nameOf: [], ends: [], points: [] }
-  return new Pbf(bytes).readFields(readLayer, read).ends.length === 0 ? NO_STREETS : packed(read)
+  return new Pbf(bytes).readFields(readLayer, read).ends.length === 0 ? NO_STREETS : pack(read)
 }
 
 type Reading = {
@@ -155,7 +155,7 @@ function readLines({ points, ends }: Reading, at: number, pbf: Pbf): void {
   if (isBegun()) ends.push(points.length / 2)
 }
 
-function packed({ extent, names, nameOf, ends, points }: Reading): StreetTile {
+function pack({ extent, names, nameOf, ends, points }: Reading): StreetTile {
   const boxes = new Int16Array(4 * ends.length)
   let point = 0
   for (const [line, end] of ends.entries()) {

@@ -24,7 +24,7 @@ export function generatePassword(): string {
 
 /** Whether two passwords match the same hash. */
 export function areSamePassword(one: string, other: string): boolean {
-  return normalized(one) === normalized(other)
+  return normalizePassword(one) === normalizePassword(other)
 }
 
 /** Whether `password` matches `hash`. @throws {Error} if `hash` is malformed. */
@@ -44,15 +44,15 @@ export const NOBODYS_HASH = stored(randomBytes(SALT_BYTES), randomBytes(HASH_BYT
 
 function stored(salt: Buffer, hash: Buffer): string {
   const { log2N, r, p } = COST
-  return `$scrypt$ln=${log2N},r=${r},p=${p}$${unpadded(salt)}$${unpadded(hash)}`
+  return `$scrypt$ln=${log2N},r=${r},p=${p}$${removePadding(salt)}$${removePadding(hash)}`
 }
 
 /** Systems encode the same typed password differently (é as one code point or two). */
-function normalized(password: string): string {
+function normalizePassword(password: string): string {
   return password.normalize('NFKC')
 }
 
-function unpadded(bytes: Buffer): string {
+function removePadding(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '')
 }
 
@@ -64,8 +64,12 @@ function derive(
 ): Promise<Buffer> {
   const N = 2 ** log2N
   return new Promise((resolve, reject) => {
-    scrypt(normalized(password), salt, bytes, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
-      error === null ? resolve(key) : reject(error),
+    scrypt(
+      normalizePassword(password),
+      salt,
+      bytes,
+      { N, r, p, maxmem: 256 * N * r },
+      (error, key) => (error === null ? resolve(key) : reject(error)),
     )
   })
 }

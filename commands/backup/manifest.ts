@@ -130,7 +130,7 @@ const MANIFEST = Joi.object<Manifest>({
   .messages({ '*': 'it must be a JSON object' })
 
 function checked(json: string, { directory, file }: { directory: string; file: string }): Manifest {
-  const given = parsed(json)
+  const given = parseJson(json)
   const { format, version } = (given ?? {}) as { format?: unknown; version?: unknown }
   if (Number.isInteger(format) && Number(format) > FORMAT) {
     throw new Error(
@@ -147,7 +147,7 @@ function checked(json: string, { directory, file }: { directory: string; file: s
 }
 
 /** Undefined if it is not JSON. */
-function parsed(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {

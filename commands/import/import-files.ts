@@ -150,7 +150,7 @@ const BYTE_ORDER_MARKS = /^\ufeff+/
 export async function* textOf(bytes: AsyncIterable<Uint8Array>): Text {
   const { begin, whole } = await peek(bytes)
   if (begin.subarray(0, GZIP.length).equals(GZIP)) {
-    yield* textOf(unzipped(whole))
+    yield* textOf(unzip(whole))
     return
   }
   const decoder = textDecoder(encodingOf(begin))
@@ -195,7 +195,7 @@ async function peek(
  * Everything that can be read of compressed bytes. As a pipe, the stream would drop the bytes
  * directly before the damage.
  */
-async function* unzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* unzip(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip()
   let read: Uint8Array[] = []
   let fault: UnreadableError | undefined

@@ -19,7 +19,7 @@ export async function newPassword(
   input: NodeJS.ReadableStream & { readonly isTTY?: boolean },
 ): Promise<NewPassword> {
   if (input.isTTY === true) return { password: generatePassword(), isGenerated: true }
-  const password = decoded(await buffer(input)).replace(/\r?\n$/, '')
+  const password = decodeInput(await buffer(input)).replace(/\r?\n$/, '')
   const checked = RULE.check(password, { field: 'password', now: 0 })
   if ('faults' in checked) throw new Error(checked.faults[0]?.message)
   return { password: checked.made, isGenerated: false }
@@ -63,7 +63,7 @@ function unknown(email: string): Error {
 }
 
 /** Decoded strictly: nobody could type a password with replacement characters. */
-function decoded(bytes: Uint8Array): string {
+function decodeInput(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {

@@ -33,10 +33,10 @@ async function simulate({ source, ...target }: Options): Promise<number> {
 function plan(source: Options['source'], startedAt: number): DevicePlan[] {
   return source.kind === 'moving'
     ? movingDevices({ ...source, startedAt })
-    : replayedTracks(source, startedAt)
+    : replayTracks(source, startedAt)
 }
 
-function replayedTracks({ tracks, times, speedup }: GpxSource, now: number): DevicePlan[] {
+function replayTracks({ tracks, times, speedup }: GpxSource, now: number): DevicePlan[] {
   return tracks.map(({ file, deviceId }) => {
     try {
       const points = timeTrack(readGpx(decodeText(readFileSync(file))), { times, now })

@@ -53,8 +53,7 @@ export function* movingDevice({
     // Random changes grow with the square root of time, so that the path does not depend on the rate.
     const stir = Math.sqrt(Math.min(intervalS, 60))
     const home = metresBetween(place, CITY) > CITY.radiusM ? towards(place, CITY) : undefined
-    heading =
-      home === undefined ? turned(heading, normal(random) * 8 * stir) : halfway(heading, home)
+    heading = home === undefined ? turn(heading, normal(random) * 8 * stir) : halfway(heading, home)
     const pull = Math.min(1, 0.1 * intervalS)
     speed += (cruising - speed) * pull + normal(random) * cruising * 0.08 * stir
     speed = clamp(speed, 0, cruising * 2)
@@ -84,14 +83,14 @@ function towards(from: Coordinates, to: Coordinates): number {
   const east = radians(to.longitude - from.longitude)
   const y = Math.sin(east) * Math.cos(b)
   const x = Math.cos(a) * Math.sin(b) - Math.sin(a) * Math.cos(b) * Math.cos(east)
-  return turned(degrees(Math.atan2(y, x)), 0)
+  return turn(degrees(Math.atan2(y, x)), 0)
 }
 
 function halfway(from: number, to: number): number {
-  return turned(from, (((to - from + 540) % 360) - 180) / 2)
+  return turn(from, (((to - from + 540) % 360) - 180) / 2)
 }
 
-function turned(heading: number, by: number): number {
+function turn(heading: number, by: number): number {
   return (((heading + by) % 360) + 360) % 360
 }
 

@@ -109,7 +109,7 @@ export async function callOnce(verb: Verb, path: string, parts: CallParts = {}):
     if (signal?.aborted === true) throw cause
     throw unreachable(cause)
   }
-  const envelope = parsed(text)
+  const envelope = parseJson(text)
   if (response.ok && envelope !== undefined) return envelope['data']
   throw failureOf(response, envelope)
 }
@@ -141,7 +141,7 @@ export function noteServerTime(second: number): void {
   if (Number.isFinite(differsMs)) offsetMs = Math.abs(differsMs) > 2_000 ? differsMs : 0
 }
 
-function parsed(text: string): Record<string, unknown> | undefined {
+function parseJson(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null

@@ -144,7 +144,7 @@ type CanvasPoint = { readonly x: number; readonly y: number }
  * Moves a spot to at least `distance` from another one, in the same direction, or to the left if
  * they coincide.
  */
-export function movedAside(spot: CanvasPoint, from: CanvasPoint, distance: number): CanvasPoint {
+export function moveAside(spot: CanvasPoint, from: CanvasPoint, distance: number): CanvasPoint {
   const [dx, dy] = [spot.x - from.x, spot.y - from.y]
   const now = Math.hypot(dx, dy)
   if (now >= distance) return { x: spot.x, y: spot.y }

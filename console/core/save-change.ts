@@ -60,14 +60,14 @@ function words(value: unknown): string {
 }
 
 function isSame(a: unknown, b: unknown): boolean {
-  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
+  return JSON.stringify(sortKeys(a)) === JSON.stringify(sortKeys(b))
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value ?? null
   return Object.entries(value)
     .filter(([, one]) => one !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, one]) => [name, sorted(one)])
+    .map(([name, one]) => [name, sortKeys(one)])
 }

@@ -41,7 +41,7 @@ export function drawnShape(sketch: Sketch): GeofenceShape | undefined {
     const [longitude, latitude] = rounded(sketch.centre)
     return { type: 'circle', latitude, longitude, radius: sketch.radius }
   }
-  const polygons = sketch.polygons.map((rings) => rings.map(closed))
+  const polygons = sketch.polygons.map((rings) => rings.map(closeRing))
   if (polygons.flat().some((ring) => ring.length <= LEAST_CORNERS)) return undefined
   const [first] = polygons
   return polygons.length === 1 && first !== undefined
@@ -206,7 +206,7 @@ function near(longitude: number, other: number): number {
   return longitude + 360 * Math.round((other - longitude) / 360)
 }
 
-function closed(ring: readonly LonLat[]): readonly LonLat[] {
+function closeRing(ring: readonly LonLat[]): readonly LonLat[] {
   const corners = ring.map(rounded)
   return corners.slice(0, 1).reduce((all, first) => [...all, first], corners)
 }

@@ -55,7 +55,7 @@ function page(guide: Guide): string {
     ),
     ...(guide.known === undefined
       ? []
-      : ['## Known to work', guide.known.text, ...guide.known.entries.map(titled)]),
+      : ['## Known to work', guide.known.text, ...guide.known.entries.map(addTitle)]),
     '## When nothing arrives',
     list([...guide.troubles, ...commonTroubles(PLACEHOLDERS)]),
   ])
@@ -63,10 +63,10 @@ function page(guide: Guide): string {
 
 /** An entry below a step of a list, and therefore indented. */
 function entry(one: CopyableText): string {
-  return indented(titled(one))
+  return indent(addTitle(one))
 }
 
-function titled({ title, text }: CopyableText): string {
+function addTitle({ title, text }: CopyableText): string {
   return `${title}:\n\n${fence(text)}`
 }
 
@@ -78,7 +78,7 @@ function list(items: readonly string[]): string {
   return items.map((item) => `- ${item}`).join('\n')
 }
 
-function indented(lines: string): string {
+function indent(lines: string): string {
   return lines.replaceAll(/^(?=.)/gm, '   ')
 }
 

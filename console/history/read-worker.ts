@@ -155,7 +155,7 @@ async function* textOfFile(file: File, onBytes: (bytes: number) => void): Text {
   let isEnd = false
   while (begin.length < ENCODING_BYTES && !isEnd) {
     const { value = new Uint8Array(), done } = await reader.read()
-    begin = joined(begin, value)
+    begin = joinChunks(begin, value)
     isEnd = done
   }
   const decoder = textDecoder(encodingOf(begin))
@@ -182,7 +182,7 @@ function counted(
   return stream.pipeThrough(counter)
 }
 
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
+function joinChunks(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(a.length + b.length)
   whole.set(a)
   whole.set(b, a.length)

@@ -6,7 +6,7 @@ import {
   clusters,
   TILE_PIXELS,
   statusRing,
-  movedAside,
+  moveAside,
   type Cluster,
   type RingPart,
 } from '../core/clusters.ts'
@@ -159,7 +159,7 @@ export class FleetPainter {
       this.#placed = this.#placed.map((one) => {
         const { length } = one.cluster.devices
         if (length === 1) return one
-        return { ...one, ...movedAside(one, { x, y }, clusterRadius(length) + SELECTED_RADIUS) }
+        return { ...one, ...moveAside(one, { x, y }, clusterRadius(length) + SELECTED_RADIUS) }
       })
     }
   }

@@ -40,7 +40,7 @@ export function Loading({ lines = 6, what = 'Loading' }: { lines?: number; what?
 
 /** The reason for a failure, its remedy, and the request's id for support. */
 export function Failed({ failure, onRetry }: { failure: ApiFailure; onRetry?: () => void }) {
-  const { title, icon, advice } = explained(failure)
+  const { title, icon, advice } = explain(failure)
   return (
     <div class="state" role="alert">
       <Icon of={icon} />
@@ -83,7 +83,7 @@ function RequestId({ failure: { requestId, status } }: { failure: ApiFailure }) 
   )
 }
 
-function explained({ status, error, message }: ApiFailure): {
+function explain({ status, error, message }: ApiFailure): {
   title: string
   icon: IconNode
   advice: string

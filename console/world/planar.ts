@@ -56,11 +56,11 @@ function cut(rings: Position[][]): Position[][][] {
     .translate([0, 0])
     .precision(0)
   geoPath(degrees, context)({ type: 'Polygon', coordinates: rings })
-  return nested(found)
+  return nest(found)
 }
 
 /** Outer rings with the holes inside them; d3 returns them one after the other. */
-function nested(rings: Position[][]): Position[][][] {
+function nest(rings: Position[][]): Position[][][] {
   const isHole = (ring: Position[]) => signedArea(ring) < 0
   const polygons = rings.filter((ring) => !isHole(ring)).map((outer) => [outer])
   for (const hole of rings.filter(isHole)) {

@@ -28,14 +28,14 @@ export function explainAnswer(answer: Answer): Answer {
 /** The reason in a possibly truncated body: from an object, or a text that is not an HTML page. */
 function wordsOf(body: string): string {
   const [, json] = /"(?:description|message|error)":\s*("(?:[^"\\]|\\.)*")/.exec(body) ?? []
-  const words = json === undefined ? (/^\s*[<{[]/.test(body) ? '' : body) : parsedText(json)
+  const words = json === undefined ? (/^\s*[<{[]/.test(body) ? '' : body) : parseText(json)
   return words
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .slice(0, LONGEST_WORDS)
 }
 
-function parsedText(json: string): string {
+function parseText(json: string): string {
   try {
     return String(JSON.parse(json))
   } catch {

@@ -75,12 +75,12 @@ export function httpClient({
   const agents =
     proxy === undefined
       ? {
-          'http:': new Agent({ ...kept, lookup: checkedLookup('http:') }),
-          'https:': new TlsAgent({ ...kept, lookup: checkedLookup('https:') }),
+          'http:': new Agent({ ...kept, lookup: checkLookup('http:') }),
+          'https:': new TlsAgent({ ...kept, lookup: checkLookup('https:') }),
         }
       : proxyAgents(new URL(proxy), { ...kept, withinMs: answersWithinMs })
 
-  function checkedLookup(protocol: 'http:' | 'https:'): LookupFunction {
+  function checkLookup(protocol: 'http:' | 'https:'): LookupFunction {
     return (name, options, callback) => {
       resolveName(name).then(
         (addresses) => {

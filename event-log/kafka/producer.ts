@@ -57,7 +57,7 @@ export function batchProducer({
           connecting ??= connect().finally(() => (connecting = undefined))
         const { producer } = connected ?? (await Promise.race([connecting!, givenUp]))
         const placed = byPartition(records)
-        const messages = grouped(records, placed)
+        const messages = groupRecords(records, placed)
         const sent = producer.sendBatch({ acks: -1, topicMessages: [{ topic, messages }] })
         requireAll(Object.keys(placed), await Promise.race([sent, givenUp]))
       } catch (error) {
@@ -140,7 +140,7 @@ function byPartition(records: readonly EncodedRecord[]): ByPartition {
  * kafkajs reduces the array to the messages of each partition. With a plain array it copies all
  * previous messages for each one, in quadratic time.
  */
-function grouped(records: readonly EncodedRecord[], placed: ByPartition): EncodedRecord[] {
+function groupRecords(records: readonly EncodedRecord[], placed: ByPartition): EncodedRecord[] {
   return Object.defineProperty([...records], 'reduce', { value: () => placed })
 }
 

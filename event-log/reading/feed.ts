@@ -129,7 +129,7 @@ export function logFeed<Event>(
    * Aborts work that takes too long. The signal is created on first use: reading only the ring
    * needs none.
    */
-  function limited(signal: AbortSignal): () => AbortSignal {
+  function limitSignal(signal: AbortSignal): () => AbortSignal {
     let made: AbortSignal | undefined
     return () => (made ??= AbortSignal.any([signal, AbortSignal.timeout(readsForMs)]))
   }
@@ -154,7 +154,7 @@ export function logFeed<Event>(
       signal,
     }: { accountId: string; extent: readonly Extent[]; signal: AbortSignal },
   ): Promise<{ readonly place: ReaderPosition; readonly gap: boolean }> {
-    const ending = limited(signal)
+    const ending = limitSignal(signal)
     if (!feed.holds(mark.offsets)) past.forgetLost(extent)
     if (!feed.isCaughtUp()) await feed.until(feed.isCaughtUp, { signal: ending() })
     if (!feed.isCaughtUp()) throw unavailable('the log has not been read to its end yet')
@@ -200,7 +200,7 @@ export function logFeed<Event>(
     async function readFromPast(): Promise<boolean> {
       const endTurn = takeTurn(accountId)
       if (endTurn === undefined) throw unavailable('too many readers read the past')
-      const signal = limited(given)()
+      const signal = limitSignal(given)()
       const items = readPast(reader, {
         log: past.of({ accountId, atFirst: limit }),
         notErased: source.notErased({ accountId, feed, signal }),

@@ -74,7 +74,7 @@ async function readCompressed(
   const { chunks } = request
   const limit = { limitBytes, chunks, statedBytes: limitBytes }
   await inflate(compressed, { coding, collect: collector(request, limit) })
-  return joined(chunks)
+  return joinChunks(chunks)
 }
 
 /**
@@ -140,7 +140,7 @@ function readBytes(request: SenderRequest, limit: Limit): Promise<Buffer> {
       reject(error)
     }
     const onEnd = () => {
-      if (stop()) resolve(joined(chunks))
+      if (stop()) resolve(joinChunks(chunks))
       else shareTaken().then(reject, reject)
     }
     const onCut = () => {
@@ -170,7 +170,7 @@ function collector(request: SenderRequest, { limitBytes, chunks, statedBytes }: 
 }
 
 /** Replaces the chunks with one buffer, so that memory does not hold both. */
-function joined(chunks: Buffer[]): Buffer {
+function joinChunks(chunks: Buffer[]): Buffer {
   if (chunks.length === 1) return chunks[0] as Buffer
   const whole = Buffer.concat(chunks)
   chunks.splice(0, chunks.length, whole)

@@ -57,7 +57,7 @@ export function continueStop(before: StopState, now: number, isRepeat: boolean):
   let { window } = state
   const due = stopDue(state)
   if (due !== null && due <= now) {
-    const { left, middle } = searched(window.map(located), last.at + now - last.receivedAt)
+    const { left, middle } = searched(window.map(locate), last.at + now - last.receivedAt)
     window = window.slice(left)
     state = { ...state, window }
     const [first] = window
@@ -84,10 +84,10 @@ export function judgeStop(
   const passed: LocatedFix[] = []
   const leaps = new LeapFilter<LocatedFix>((one) => passed.push(one))
   if (before !== undefined) {
-    leaps.add(located(before.last))
-    if (before.leapt !== undefined) leaps.add(located(before.leapt))
+    leaps.add(locate(before.last))
+    if (before.leapt !== undefined) leaps.add(locate(before.leapt))
   }
-  leaps.add(located(fix))
+  leaps.add(locate(fix))
   const taken = before === undefined ? passed : passed.slice(1)
   let state = before
   for (const one of taken) state = take(state, one)
@@ -119,7 +119,7 @@ function fixesOf(
 
 type LocatedFix = TripRecord & { readonly fix: StopFix }
 
-function located(fix: StopFix): LocatedFix {
+function locate(fix: StopFix): LocatedFix {
   const { at: timestamp, latitude, longitude, accuracy = null } = fix
   const step = { timestamp, latitude, longitude, accuracy, speed: null }
   return { ...tripRecord(step, STOPPED.stopMetres), fix }
@@ -133,7 +133,7 @@ function take(state: StopState | undefined, record: LocatedFix): StopState {
     if (stopped !== undefined) return { last: fix, window: [], stopped: { first, ...stopped } }
     return { last: fix, window: [fix] }
   }
-  const records = [...(state?.window ?? []).map(located), record]
+  const records = [...(state?.window ?? []).map(locate), record]
   const { left, middle } = searched(records, record.timestamp)
   const [first] = records.slice(left)
   if (middle !== undefined && first !== undefined) {

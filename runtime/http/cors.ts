@@ -37,10 +37,10 @@ export function corsHeaders(
   origins: CorsOrigins,
   { headers: { origin } }: { readonly headers: { readonly origin?: string | undefined } },
 ): Record<string, string> {
-  if (origins === '*') return origin === undefined ? {} : admitted('*')
+  if (origins === '*') return origin === undefined ? {} : admitOrigin('*')
   const vary = { Vary: 'Origin' }
   if (origin === undefined || !origins.includes(origin)) return vary
-  return { ...vary, ...admitted(origin) }
+  return { ...vary, ...admitOrigin(origin) }
 }
 
 /**
@@ -49,7 +49,7 @@ export function corsHeaders(
  * cannot read the response anyway.
  */
 export function pageHeadersUnread(origins: CorsOrigins, received?: Buffer): Record<string, string> {
-  if (origins === '*') return admitted('*')
+  if (origins === '*') return admitOrigin('*')
   const [, sent] = ORIGIN_LINE.exec(received?.toString('latin1') ?? '') ?? []
   const [only, ...others] = origins
   const origin = sent ?? (others.length === 0 ? only : undefined)
@@ -58,6 +58,6 @@ export function pageHeadersUnread(origins: CorsOrigins, received?: Buffer): Reco
 
 const ORIGIN_LINE = /^origin:[ \t]*(\S+)[ \t]*\r?$/im
 
-function admitted(origin: string) {
+function admitOrigin(origin: string) {
   return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED }
 }

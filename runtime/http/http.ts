@@ -62,7 +62,7 @@ export function observeRequests({
     const started = performance.now()
     await next()
     const { method, status, state } = ctx
-    observe({ requestId: state.requestId, method, status, route: matchedRoute(ctx), started })
+    observe({ requestId: state.requestId, method, status, route: matchRoute(ctx), started })
   }
 }
 
@@ -201,18 +201,18 @@ export function errorEnvelope({ status, message, error, details }: ApiError) {
   return {
     success: false,
     code: status,
-    message: masked(message),
+    message: maskKeys(message),
     error,
     ...(details !== undefined && {
       details: details.map((fault) => ({
-        field: masked(fault.field),
-        message: masked(fault.message),
+        field: maskKeys(fault.field),
+        message: maskKeys(fault.message),
       })),
     }),
   }
 }
 
-function masked(text: string): string {
+function maskKeys(text: string): string {
   return maskApiKeys(text, { cut: false })
 }
 
@@ -225,7 +225,7 @@ type RouterContext = {
   readonly _matchedRoute?: string | RegExp
 }
 
-function matchedRoute(ctx: HttpContext): string {
+function matchRoute(ctx: HttpContext): string {
   return String((ctx as RouterContext)._matchedRoute ?? 'none')
 }
 

@@ -62,7 +62,7 @@ async function send(ctx: HttpContext, { type, content }: File): Promise<void> {
 }
 
 function inMemory(type: string, text: string): File {
-  const content = tagged(Buffer.from(text))
+  const content = addTag(Buffer.from(text))
   return { type, content: async () => content }
 }
 
@@ -75,14 +75,14 @@ function ofSwaggerUi(type: string, name: string): File {
   return {
     type,
     content() {
-      content ??= readFile(installed.resolve(`swagger-ui-dist/${name}`)).then(tagged)
+      content ??= readFile(installed.resolve(`swagger-ui-dist/${name}`)).then(addTag)
       content.catch(() => (content = undefined))
       return content
     },
   }
 }
 
-function tagged(body: Buffer): Content {
+function addTag(body: Buffer): Content {
   return { body, etag: createHash('sha256').update(body).digest('base64url') }
 }
 
@@ -93,7 +93,7 @@ function docsPage({ title }: { title: string }): string {
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>${escaped(title)}</title>
+    <title>${escapeHtml(title)}</title>
     <link rel="icon" type="image/png" href="docs/favicon.png" />
     <link rel="stylesheet" href="docs/swagger-ui.css" />
     <link rel="stylesheet" href="docs/style.css" />
@@ -129,6 +129,6 @@ const STYLE = `body { margin: 0; background: #fff; }
 .swagger-ui .servers, .swagger-ui .servers-title, .swagger-ui .response-col_links { display: none; }
 `
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -76,7 +76,7 @@ export function openApiDocument({
   const paths: Record<string, Record<string, JsonSchema>> = {}
   for (const operation of operations) {
     const path = (paths[templatePath(operation.path)] ??= {})
-    path[operation.method.toLowerCase()] = components.extract(described(operation)) as JsonSchema
+    path[operation.method.toLowerCase()] = components.extract(describe(operation)) as JsonSchema
   }
   const identifiers = among([
     ...ERRORS_OF_EVERY_CALL,
@@ -146,7 +146,7 @@ export function parametersOf(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
 }
 
-function described({
+function describe({
   operationId,
   tag,
   summary,

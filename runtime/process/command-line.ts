@@ -93,7 +93,7 @@ function rowsOf(operands: Readonly<Record<string, string>> = {}, options: Table)
   const rows = [...first, ...named.toSpliced(place, 0, help)]
   const width = Math.max(...rows.map(({ label }) => label.length)) + GAP
   return rows.flatMap(({ label, about, title }, index) => {
-    const lines = about.split('\n').flatMap((line) => wrapped(line, WIDTH - width - GAP))
+    const lines = about.split('\n').flatMap((line) => wrapLines(line, WIDTH - width - GAP))
     return [
       ...(index === 0 ? [''] : []),
       ...(title === undefined ? [] : ['', title]),
@@ -102,11 +102,11 @@ function rowsOf(operands: Readonly<Record<string, string>> = {}, options: Table)
   })
 }
 
-function wrapped(text: string, width: number): string[] {
+function wrapLines(text: string, width: number): string[] {
   if (text.length <= width) return [text]
   const space = text.lastIndexOf(' ', width)
   if (space <= 0) return [text]
-  return [text.slice(0, space), ...wrapped(text.slice(space + 1), width)]
+  return [text.slice(0, space), ...wrapLines(text.slice(space + 1), width)]
 }
 
 /** @throws {UsageError} that starts with the first option entered, if any. */

@@ -73,17 +73,17 @@ export function createMetrics() {
       help: 'Log entries that the projector processed: stored, seen (a heartbeat), repeated, erased, dead_lettered or skipped',
       registers,
     }),
-    projectorLagEvents: measured({
+    projectorLagEvents: measureOnScrape({
       name: 'gps_projector_lag_events',
       help: 'Log entries not yet in the read models',
       registers,
     }),
-    projectorLagSeconds: measured({
+    projectorLagSeconds: measureOnScrape({
       name: 'gps_projector_lag_seconds',
       help: 'Age of the oldest log entry not yet in the read models',
       registers,
     }),
-    deadLetters: measured({
+    deadLetters: measureOnScrape({
       name: 'gps_dead_letters',
       help: 'Log entries stored as dead letters because they could not be read',
       registers,
@@ -93,7 +93,7 @@ export function createMetrics() {
       help: 'Events decided, by type',
       registers,
     }),
-    factsLag: measured({
+    factsLag: measureOnScrape({
       name: 'gps_facts_lag_seconds',
       help: 'Age of the oldest log entry not yet judged for events',
       registers,
@@ -103,7 +103,7 @@ export function createMetrics() {
       help: 'How often a device could not be judged; its skipped reports decide nothing',
       registers,
     }),
-    silenceHeld: measured({
+    silenceHeld: measureOnScrape({
       name: 'gps_silence_held',
       help: '1 while no device can go offline, because reports could not arrive, or not for long enough yet; else 0',
       registers,
@@ -114,7 +114,7 @@ export function createMetrics() {
       labelNames: ['kind', 'outcome'] as const,
       registers,
     }),
-    deliveryBehind: measured({
+    deliveryBehind: measureOnScrape({
       name: 'gps_delivery_behind_seconds',
       help: 'Age of the oldest item that any notification has yet to deliver',
       registers,
@@ -205,7 +205,7 @@ function counterOf<Label extends string>(
 /**
  * A gauge without a value until it is set, so that a process that never measures it exports none.
  */
-function measured(configuration: ConstructorParameters<typeof Gauge>[0]): Gauge {
+function measureOnScrape(configuration: ConstructorParameters<typeof Gauge>[0]): Gauge {
   const gauge = new Gauge(configuration)
   gauge.remove()
   return gauge

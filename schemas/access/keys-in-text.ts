@@ -28,9 +28,9 @@ const BASE64_AT_END = /[0-9A-Za-z+/_-]{8,}$/g
 /** Whether a text is or contains a valid API key, even if that is escaped or in Base64. */
 export function containsApiKey(text: string): boolean {
   if (text.length < SHORTEST) return false
-  const { plain } = unescaped(text)
+  const { plain } = unescape(text)
   return (
-    holdsKey(plain) || (plain.match(BASE64) ?? []).some((coded) => decoded(coded).some(holdsKey))
+    holdsKey(plain) || (plain.match(BASE64) ?? []).some((coded) => decodeText(coded).some(holdsKey))
   )
 }
 
@@ -43,7 +43,7 @@ function holdsKey(text: string): boolean {
  * end may be the start of a key.
  */
 export function maskApiKeys(text: string, { cut }: { cut: boolean }): string {
-  const { plain, places } = unescaped(cut ? text.replace(CUT_ESCAPE, '') : text)
+  const { plain, places } = unescape(cut ? text.replace(CUT_ESCAPE, '') : text)
   const found = rangesIn(plain, cut).sort(([a], [b]) => a - b)
   let masked = ''
   let copied = 0
@@ -65,21 +65,23 @@ type Range = readonly [begin: number, end: number]
 function rangesIn(plain: string, cut: boolean): Range[] {
   const rangeOf = ({ index, 0: { length } }: RegExpExecArray): Range => [index, index + length]
   const keys = cut ? KEY_OR_ITS_BEGINNING : KEY
-  const coded = [...plain.matchAll(BASE64)].filter(([token]) => decoded(token).some(isMatch(KEY)))
+  const coded = [...plain.matchAll(BASE64)].filter(([token]) =>
+    decodeText(token).some(isMatch(KEY)),
+  )
   const ends = cut ? [...plain.matchAll(BASE64_AT_END)] : []
-  const begun = ends.filter(([token]) => decoded(token).some(isMatch(KEY_OR_ITS_BEGINNING)))
+  const begun = ends.filter(([token]) => decodeText(token).some(isMatch(KEY_OR_ITS_BEGINNING)))
   return [...plain.matchAll(keys), ...coded, ...begun].map(rangeOf)
 }
 
 const isMatch = (pattern: RegExp) => (text: string) => text.search(pattern) !== -1
 
 /** The text behind Base64 whose start is unknown: a path may precede it. */
-function decoded(coded: string): string[] {
+function decodeText(coded: string): string[] {
   return [0, 1, 2, 3].map((from) => Buffer.from(coded.slice(from), 'base64').toString('latin1'))
 }
 
 /** A text without its escapes, and the index in the text of each character. */
-function unescaped(text: string): { plain: string; places: (at: number) => number } {
+function unescape(text: string): { plain: string; places: (at: number) => number } {
   let plain = text
   let places: number[] | undefined
   for (let layer = 0; layer < MOST_LAYERS && plain.search(ESCAPE) !== -1; layer += 1) {

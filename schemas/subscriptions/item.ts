@@ -100,7 +100,7 @@ function eventsText(count: number): string {
 export function sentenceWithTime(told: Told, zone: string): string {
   const { item } = told
   if (item.kind === 'gap' || item.kind === 'test') return itemSentence(told)
-  return `${clipped(oneLine(itemSentence(told)))} (${timeText(item.at, zone)})`
+  return `${clip(oneLine(itemSentence(told)))} (${timeText(item.at, zone)})`
 }
 
 export function titleOf({ item, deviceName }: Told): string {
@@ -120,7 +120,7 @@ function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ')
 }
 
-function clipped(text: string): string {
+function clip(text: string): string {
   const signs = [...text]
   return signs.length <= LONGEST_SENTENCE
     ? text

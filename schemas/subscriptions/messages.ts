@@ -25,7 +25,7 @@ export function chatRequest(target: Chat, told: Told, zone: string): OutboundReq
       const { url, token } = target
       const headers = {
         'content-type': 'text/plain; charset=utf-8',
-        title: encodedHeader(titleOf(told)),
+        title: encodeHeader(titleOf(told)),
         ...priorityOf(told.item),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }
@@ -77,7 +77,7 @@ function withoutMarkdown(text: string): string {
 }
 
 /** Headers are ASCII; ntfy decodes RFC 2047. */
-function encodedHeader(text: string): string {
+function encodeHeader(text: string): string {
   if (/^[ -~]*$/.test(text)) return text
   return `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
 }
@@ -105,7 +105,7 @@ export function mailOf(
   const others = all.length - 1
   const more = all.length - lines.length
   const end = more > 0 ? `and ${more} more` : undefined
-  const subject = clipped(first?.sentence ?? '') + (others > 0 ? ` and ${others} more` : '')
+  const subject = clip(first?.sentence ?? '') + (others > 0 ? ` and ${others} more` : '')
   const text = lines.map(({ sentence, link }) => (link ? `${sentence}\n${link}` : sentence))
   const html = lines.map(({ sentence, link }) => {
     const shown = escapeHtml(sentence)
@@ -118,7 +118,7 @@ export function mailOf(
   }
 }
 
-function clipped(text: string): string {
+function clip(text: string): string {
   const signs = [...text]
   return signs.length <= LONGEST_SUBJECT ? text : `${signs.slice(0, LONGEST_SUBJECT).join('')}…`
 }

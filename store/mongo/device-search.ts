@@ -96,7 +96,7 @@ export function searchStages({ status, labels }: Searched, settings: string): Do
 export function boundIds(devices: readonly string[] | undefined): Filter<DeviceStatusDocument>[] {
   if (devices === undefined) return []
   const patterns = devices.map((one) =>
-    one.endsWith('*') ? new RegExp(`^${escaped(one.slice(0, -1))}`) : one,
+    one.endsWith('*') ? new RegExp(`^${escapePattern(one.slice(0, -1))}`) : one,
   )
   return [{ deviceId: { $in: patterns } }]
 }
@@ -105,7 +105,7 @@ function having(labels: DeviceQuery['labels']): Document[] {
   return labels === undefined ? [] : [{ 'settings.labels': { $all: [...labels] } }]
 }
 
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }
 

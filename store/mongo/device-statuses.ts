@@ -49,12 +49,12 @@ export async function foldStatuses(
       if (!isSeen && !counting.has(entry)) {
         repeated.push(entry)
         if (!isEntryErased(before?.erased, entry)) {
-          device = folded(device, { ...entry, kind: 'repeat' }, fold)
+          device = foldOne(device, { ...entry, kind: 'repeat' }, fold)
         }
       } else if (isEntryErased(before?.erased, entry)) {
         if (!isSeen) late.add(entry)
       } else {
-        const after = folded(device, entry, fold)
+        const after = foldOne(device, entry, fold)
         if (after === device) continue
         if (isSeen) seen.push(entry)
         else stored.push(entry)
@@ -93,7 +93,7 @@ export function recordOutcome(
 }
 
 /** The first position after an erasure starts afresh, but retains `applied`. */
-function folded(
+function foldOne(
   stored: StoredDevice | undefined,
   entry: ReportEntry | RepeatEntry,
   fold: Fold,

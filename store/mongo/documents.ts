@@ -114,7 +114,7 @@ function documentsOf<D extends Document>(
 
     async get(id) {
       const document = await collection.findOne({ _id: id }, { maxTimeMS: READ_WITHIN_MS })
-      return document === null ? undefined : revisioned<D>(document)
+      return document === null ? undefined : splitRevision<D>(document)
     },
 
     async find(query) {
@@ -123,11 +123,11 @@ function documentsOf<D extends Document>(
       const cursor = collection.find(filter).sort(sort).skip(skip).limit(limit)
       cursor.maxTimeMS(READ_WITHIN_MS)
       if (query.isBrief === true) cursor.project(projectionOf(kind))
-      if (mostBytes === undefined) return (await cursor.toArray()).map(revisioned<D>)
+      if (mostBytes === undefined) return (await cursor.toArray()).map(splitRevision<D>)
       const page: Revisioned<D>[] = []
       let bytes = 0
       for await (const document of cursor.batchSize(SIZED_AT_ONCE)) {
-        page.push(revisioned<D>(document))
+        page.push(splitRevision<D>(document))
         bytes += BSON.calculateObjectSize(document)
         if (bytes >= mostBytes) break
       }
@@ -207,7 +207,7 @@ function stored({ id, ...fields }: Revisioned<Document>): Stored {
   return { _id: id, ...fields }
 }
 
-function revisioned<D>({ _id, ...fields }: Stored): Revisioned<D> {
+function splitRevision<D>({ _id, ...fields }: Stored): Revisioned<D> {
   return { id: _id, ...fields } as unknown as Revisioned<D>
 }
 

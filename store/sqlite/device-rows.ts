@@ -27,7 +27,7 @@ export function endOfPart(
   const columns = ORDERED[index]
   const clauses = [...ofKey(keyId), ...bounds]
   const sql = `SELECT ${columns.join(', ')} FROM device_statuses ${indexOfKey(keyId)}
-    WHERE ${conditions(clauses)} ORDER BY ${sorted(columns, order)} LIMIT 1 OFFSET ?`
+    WHERE ${conditions(clauses)} ORDER BY ${sortRows(columns, order)} LIMIT 1 OFFSET ?`
   return { sql, values: [accountId, ...valuesOf(clauses), size - 1] }
 }
 
@@ -47,7 +47,7 @@ export function rowsOfPart(
   const isJoined = words !== undefined || labels !== undefined || status !== undefined
   const sql = `SELECT device_id, ${words === undefined ? 'NULL' : 'settings.name'}, ${SORT_VALUES[sort]}
     FROM device_statuses ${indexOfKey(keyId)} ${isJoined ? JOINED : ''}
-    WHERE ${conditions(withSettings)} ORDER BY ${sorted(ORDERED[index], order)} LIMIT ?`
+    WHERE ${conditions(withSettings)} ORDER BY ${sortRows(ORDERED[index], order)} LIMIT ?`
   return { sql, values: [accountId, ...valuesOf(withSettings), most] }
 }
 
@@ -84,7 +84,7 @@ function valuesOf(clauses: readonly Clause[]): Value[] {
   return clauses.flatMap(({ values }) => values)
 }
 
-function sorted(columns: readonly string[], order: DeviceQuery['order']): string {
+function sortRows(columns: readonly string[], order: DeviceQuery['order']): string {
   return columns.map((column) => `${column} ${order === 'desc' ? 'DESC' : 'ASC'}`).join(', ')
 }
 

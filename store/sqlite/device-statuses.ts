@@ -173,7 +173,7 @@ function changing(status: DeviceStatus): readonly Value[] {
     lastPosition.longitude,
     lastPosition.timestamp,
     lastPosition.receivedAt,
-    encodedOffsets(status.applied),
+    encodeOffsets(status.applied),
     heartbeats === undefined ? null : JSON.stringify(heartbeats),
     lastKeyEventId === lastPosition.recordId ? null : lastKeyEventId,
     ...optionalValues(lastPosition),
@@ -184,7 +184,7 @@ function changing(status: DeviceStatus): readonly Value[] {
   ]
 }
 
-function encodedOffsets(offsets: Offsets): string {
+function encodeOffsets(offsets: Offsets): string {
   let fields = ''
   for (const partition in offsets) fields += `${fields && ','}"${partition}":${offsets[partition]}`
   return `{${fields}}`

@@ -71,7 +71,7 @@ export function sqliteDevices({
     return absent.length === 0 ? deviceIds : deviceIds.filter((id) => !absent.includes(id))
   }
 
-  function walked(accountId: string): WalkedModels {
+  function walkModels(accountId: string): WalkedModels {
     return () => {
       const models = readModels.current()
       return { select: models.statuses.select, hidden: hidden.of(accountId, models) }
@@ -79,7 +79,7 @@ export function sqliteDevices({
   }
 
   async function placeDevices(query: Parameters<Devices['placeDevices']>[0]) {
-    const walk = walkDevices(query, walked(query.accountId))
+    const walk = walkDevices(query, walkModels(query.accountId))
     return ranksAmong(query, { walk, isInOrder: isWalkInOrder(query) })
   }
 
@@ -125,7 +125,7 @@ export function sqliteDevices({
         find: (deviceIds) => findDevices({ accountId: query.accountId, deviceIds }),
       }),
 
-    countDevices: (query) => countDevices(query, walked(query.accountId)),
+    countDevices: (query) => countDevices(query, walkModels(query.accountId)),
 
     async countLabels(query) {
       return countLabels(query, hidden.of(query.accountId, readModels.current()))

@@ -47,7 +47,7 @@ export function makeTables(database: Database, kinds: readonly Kind<never>[]): v
       for (const [name, { fields, unique }] of Object.entries(indexes)) {
         database.exec(
           `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${table}_by_${name}
-           ON ${table} (${[...fields, ...(unique ? [] : ['id'])].map(quoted).join()})`,
+           ON ${table} (${[...fields, ...(unique ? [] : ['id'])].map(quoteName).join()})`,
         )
       }
       if (appendOnlyBut !== undefined) makeAppendOnly(database, table, appendOnlyBut)
@@ -118,11 +118,11 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
 
     async get(id) {
       const row = get.get(id)
-      return row && revisioned<D>(row)
+      return row && splitRevision<D>(row)
     },
 
     async find(query) {
-      if (query.mostBytes === undefined) return rows(query).map(revisioned<D>)
+      if (query.mostBytes === undefined) return rows(query).map(splitRevision<D>)
       const found: Revisioned<D>[] = []
       // After the first read, `from` and `skip` are already passed.
       const { index, limit: most, where, order, isBrief } = query
@@ -137,7 +137,7 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
         const limit = Math.min(query.limit - found.length, SIZED_AT_ONCE)
         const part = rows({ ...next, limit })
         for (const row of part) {
-          found.push(revisioned<D>(row))
+          found.push(splitRevision<D>(row))
           bytes += row.document.length
           if (bytes >= query.mostBytes) return found
         }
@@ -169,8 +169,8 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
 
     async removeOlder({ than, ...query }) {
       const { equal, ordering } = fieldsOf(kind, query)
-      const fixed = equal.map(([field]) => `${quoted(field)} = ? AND `).join('')
-      const sql = `DELETE FROM ${table} WHERE ${fixed}${quoted(ordering[0] ?? 'id')} < ?`
+      const fixed = equal.map(([field]) => `${quoteName(field)} = ? AND `).join('')
+      const sql = `DELETE FROM ${table} WHERE ${fixed}${quoteName(ordering[0] ?? 'id')} < ?`
       prepared(sql).run(...equal.map(([, value]) => value as Value), than)
     },
   }
@@ -185,20 +185,20 @@ function search<D extends Document>(
   const { equal, ordering } = fieldsOf(kind, query)
   const values = equal.flatMap(([, value]) => (value === null ? [] : [value as Value]))
   const terms = equal.map(
-    ([field, value]) => `${quoted(field)} ${value === null ? 'IS NULL' : '= ?'}`,
+    ([field, value]) => `${quoteName(field)} ${value === null ? 'IS NULL' : '= ?'}`,
   )
   if (from !== undefined) {
-    terms.push(`${quoted(ordering[0] ?? 'id')} >= ?`)
+    terms.push(`${quoteName(ordering[0] ?? 'id')} >= ?`)
     values.push(from)
   }
   if (after !== undefined) {
     const place: Readonly<Record<string, unknown>> = after
     const marks = ordering.map(() => '?').join()
-    terms.push(`(${ordering.map(quoted).join()}) ${order === 'asc' ? '>' : '<'} (${marks})`)
+    terms.push(`(${ordering.map(quoteName).join()}) ${order === 'asc' ? '>' : '<'} (${marks})`)
     values.push(...ordering.map((field) => place[field] as Value))
   }
   const where = terms.length === 0 ? '' : ` WHERE ${terms.join(' AND ')}`
-  const by = ordering.map((field) => `${quoted(field)} ${order}`).join()
+  const by = ordering.map((field) => `${quoteName(field)} ${order}`).join()
   // SQLite may choose the wrong one of two suitable indexes: the one that leaves more rows to
   // examine.
   const table = `${kind.name} INDEXED BY ${kind.name}_by_${query.index}`
@@ -212,15 +212,15 @@ function search<D extends Document>(
  * Absent fields are omitted.
  */
 function briefly(fields: readonly string[] = []): string {
-  const values = ['id', ...fields].map((field) => `'${field}', ${quoted(field)}`)
+  const values = ['id', ...fields].map((field) => `'${field}', ${quoteName(field)}`)
   return `json_patch('{}', json_object(${values.join()})) AS document`
 }
 
-function revisioned<D>({ revision, document }: Row): Revisioned<D> {
+function splitRevision<D>({ revision, document }: Row): Revisioned<D> {
   return { ...(JSON.parse(document) as D), revision }
 }
 
-function quoted(field: string): string {
+function quoteName(field: string): string {
   return `"${field}"`
 }
 

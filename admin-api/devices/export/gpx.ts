@@ -111,11 +111,11 @@ function element(name: string, parts: readonly string[]): readonly string[] {
 function valueElement(name: string, value: string | number | boolean): string {
   const isExcluded = typeof value === 'string' && EXCLUDED.test(value)
   const type = isExcluded ? 'json' : typeof value === 'string' ? 'text' : typeof value
-  const text = isExcluded ? JSON.stringify(value).replace(EXCLUDED_ALL, escaped) : String(value)
+  const text = isExcluded ? JSON.stringify(value).replace(EXCLUDED_ALL, escapeXml) : String(value)
   return `<gps:${name} type="${type}">${xmlText(text)}</gps:${name}>`
 }
 
-function escaped(character: string): string {
+function escapeXml(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 

@@ -36,7 +36,7 @@ const stored = createPreference('connect', '', (text) => text)
 
 /** The draft of the signed-in operator. */
 export const draft = computed<Draft>(() => {
-  const { of, ...known } = parsed(stored.value)
+  const { of, ...known } = parseJson(stored.value)
   return {
     sender: FIRST_SENDER,
     name: '',
@@ -66,7 +66,7 @@ function owner(): string {
   return me.value?.operator.id ?? ''
 }
 
-function parsed(text: string): Partial<Draft> & { of?: string } {
+function parseJson(text: string): Partial<Draft> & { of?: string } {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? value : {}

@@ -125,7 +125,7 @@ function Calendar({
     onOpen(chosen)
   }
 
-  function toggled({ newState }: Pick<ToggleEvent, 'newState'>) {
+  function onToggle({ newState }: Pick<ToggleEvent, 'newState'>) {
     setOpen(newState === 'open')
     if (newState === 'open') setYear(yearOf(day))
   }
@@ -145,7 +145,7 @@ function Calendar({
         class="calendar floating stack some"
         popover="auto"
         aria-label="Calendar"
-        onToggle={toggled}
+        onToggle={onToggle}
       >
         {isOpen && (
           <>

@@ -18,7 +18,7 @@ export class EncodedRecord {
     this.key = message.key ?? null
     this.partition = partition
     this.time = message.time ?? Date.now()
-    this.value = encoded(message)
+    this.value = encodeRecord(message)
   }
 
   /** Its maximum size in a batch. */
@@ -73,7 +73,7 @@ const BLOCK_BYTES = 64 * 1024
 let block = Buffer.alloc(0)
 let used = 0
 
-function encoded({ key = null, value, headers = {} }: LogMessage): Buffer {
+function encodeRecord({ key = null, value, headers = {} }: LogMessage): Buffer {
   let fields = 0
   let most = mostBytes(key) + mostBytes(value) + MOST_LENGTH_BYTES
   for (const name in headers) {

@@ -44,7 +44,7 @@ export function encodeInOnePass(load: NodeJS.Require): void {
     if (version < WITH_RECORD_BATCHES) return make
     return (options) => {
       const made = make(options)
-      if (isPlain(options)) made.request.encode = async () => encoded(produceRequest(options))
+      if (isPlain(options)) made.request.encode = async () => encodeAgain(produceRequest(options))
       return made
     }
   }
@@ -59,7 +59,7 @@ function isPlain({ compression = 0, transactionalId }: ProduceOptions): boolean 
   return compression === 0 && (transactionalId ?? undefined) === undefined
 }
 
-function encoded(bytes: Buffer): Encoded {
+function encodeAgain(bytes: Buffer): Encoded {
   return { buf: bytes, buffer: bytes }
 }
 
@@ -125,7 +125,7 @@ function recordBatch(
     firstSequence,
   }: { producerId: string | number; producerEpoch: number; firstSequence: number },
 ): RecordBatch {
-  const records = messages.map(encodedMessage)
+  const records = messages.map(encodeMessage)
   let first = Infinity
   let last = -Infinity
   for (const { time } of records) {
@@ -170,7 +170,7 @@ function recordBatch(
 }
 
 /** Messages of producers other than ours are not encodedMessage yet. */
-function encodedMessage(message: Message | EncodedRecord): EncodedRecord {
+function encodeMessage(message: Message | EncodedRecord): EncodedRecord {
   if (message instanceof EncodedRecord) return message
   const { timestamp, ...content } = message
   return new EncodedRecord({

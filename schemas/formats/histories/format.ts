@@ -60,14 +60,14 @@ export async function* linesOf(text: Text): AsyncGenerator<Line[]> {
   for await (const chunk of text) {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
-    yield lines.flatMap((line) => numbered(line))
+    yield lines.flatMap((line) => numberLines(line))
     if (rest.length > LONGEST) {
       throw new UnreadableError(`line ${number + 1} is longer than 16 MiB`)
     }
   }
-  yield numbered(rest)
+  yield numberLines(rest)
 
-  function numbered(line: string): Line[] {
+  function numberLines(line: string): Line[] {
     number += 1
     const trimmed = line.trim()
     return trimmed === '' ? [] : [{ number, text: trimmed }]

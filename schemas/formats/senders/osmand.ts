@@ -54,7 +54,7 @@ function readFields(fields: Fields, { query }: AppRequest, named: string | undef
   const deviceId = named ?? textIn(fields['id']) ?? textIn(fields['deviceid'])
   const [latitude, longitude] = coordinatesIn(fields)
   const isPlaced = isSent(latitude) || isSent(longitude)
-  const misnamed = isPlaced ? undefined : misnamedPlace(fields)
+  const misnamed = isPlaced ? undefined : describeMisnamed(fields)
   if (misnamed !== undefined)
     return { kind: 'malformed', deviceId, message: misnamed, sent: fields }
   const { accuracy, altitude, speed, bearing, heading, batt: battery, timestamp } = fields
@@ -78,7 +78,7 @@ const USED: ReadonlySet<string> = new Set([
 ])
 
 /** The message about coordinates under another format's names: otherwise they would vanish. */
-export function misnamedPlace(fields: Readonly<Record<string, unknown>>): string | undefined {
+export function describeMisnamed(fields: Readonly<Record<string, unknown>>): string | undefined {
   const name = MISNAMED.find((one) => isSent(fields[one]))
   return name && `lat and lon are missing: ${name} is not a name of theirs`
 }

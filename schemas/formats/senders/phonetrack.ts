@@ -14,7 +14,7 @@ import {
   textIn,
   type SentMeasurements,
 } from '../values.ts'
-import { formAndQuery, isJson, misnamedPlace, readOsmand } from './osmand.ts'
+import { formAndQuery, isJson, describeMisnamed, readOsmand } from './osmand.ts'
 import { readOverland } from './overland.ts'
 import { readOwntracks } from './owntracks.ts'
 
@@ -57,7 +57,7 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppI
   const measured = measuredIn(fields)
   const attributes = typeTexts(otherScalars(fields, USED))
   if (!isSent(latitude) && !isSent(longitude)) {
-    const message = misnamedPlace(fields)
+    const message = describeMisnamed(fields)
     if (message !== undefined) return [{ kind: 'malformed', deviceId, message, sent: fields }]
     const seen = { kind: 'seen', deviceId, battery: measured.battery } as const
     // μlogger signs in: that is not a reading.

@@ -6,7 +6,7 @@ import {
   TILE_PIXELS,
   RING_STEPS,
   statusRing,
-  movedAside,
+  moveAside,
   type Cluster,
 } from '../../../console/core/clusters.ts'
 import { toMercator, type MapPoint } from '../../../schemas/geo/mercator.ts'
@@ -164,5 +164,5 @@ test.each([
   ['far enough', { x: 30, y: 4 }, { x: 30, y: 4 }],
   ['at the same spot', { x: 0, y: 0 }, { x: -10, y: 0 }],
 ])('a spot that is %s', (_, spot, moved) => {
-  expect(movedAside(spot, { x: 0, y: 0 }, 10)).toEqual(moved)
+  expect(moveAside(spot, { x: 0, y: 0 }, 10)).toEqual(moved)
 })
