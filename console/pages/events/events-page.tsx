@@ -23,7 +23,7 @@ import { FactIcon, FactSentence } from '../../ui/fact-line.tsx'
 import { Filters, FilterPick, FilterRange, FilterSelect, NoMatch } from '../../ui/filters.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { readerZone } from '../../ui/preferences.ts'
-import { findIn, type PickOption } from '../../ui/pick.tsx'
+import { findIn } from '../../ui/pick.tsx'
 import { pickParameters, pageAddress } from '../../ui/router.ts'
 import { readerUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
@@ -31,7 +31,7 @@ import { Time } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { HandlingLine } from './handling.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
-import { findDevices } from '../geofences/whom.tsx'
+import { DeviceOrLabel } from './device-or-label.tsx'
 import { ExportEvents } from './export-events.tsx'
 
 const FILTERS = ['type', 'deviceId', 'label', 'geofenceId', 'ruleId', 'from', 'to'] as const
@@ -67,13 +67,7 @@ export function EventsPage() {
             options={Object.entries(FACT_WORDS)}
             value={filter.type}
           />
-          <FilterPick
-            names={['deviceId', 'label']}
-            label="Device or label"
-            placeholder="All"
-            words={deviceWords(filter)}
-            find={findDevicesAndLabels}
-          />
+          <DeviceOrLabel of={filter} />
           <FilterPick
             names={['geofenceId', 'ruleId']}
             label="Geofence or rule"
@@ -123,32 +117,10 @@ function queryOf({ label, ...filter }: FactFilter) {
   return { ...filter, ...(label !== undefined && { label: [label] }) }
 }
 
-function deviceWords({ deviceId, label }: FactFilter): string {
-  if (label !== undefined) return `Label ${label}`
-  return deviceId === undefined
-    ? ''
-    : labelOf(fleet.devices.get(deviceId) ?? { deviceId, name: null })
-}
-
 function definitionWords({ geofenceId, ruleId }: FactFilter, definitions: Choices): string {
   const chosen = [`geofenceId ${geofenceId}`, `ruleId ${ruleId}`]
   const [, words] = definitions.find(([value]) => chosen.includes(value)) ?? []
   return words ?? geofenceId ?? ruleId ?? ''
-}
-
-async function findDevicesAndLabels(
-  typed: string,
-  signal: AbortSignal,
-): Promise<readonly PickOption[]> {
-  const [devices, labels] = await Promise.all([
-    findDevices(typed, signal),
-    api.get('/labels', { signal }),
-  ])
-  const offered = labels.items.map(({ label }) => [`label ${label}`, `Label ${label}`] as const)
-  return [
-    ...(await findIn(offered)(typed, signal)),
-    ...devices.map((device) => ({ ...device, value: `deviceId ${device.value}` })),
-  ]
 }
 
 function nameOf({ deviceId }: ApiFact): string {

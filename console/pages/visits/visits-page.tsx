@@ -4,7 +4,7 @@ import { addressOf } from '../../core/address.ts'
 import { momentPath } from '../../core/device-facts.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { duration } from '../../core/times.ts'
-import { Filters, FilterRange, FilterSelect, FilterText } from '../../ui/filters.tsx'
+import { Filters, FilterRange, FilterSelect } from '../../ui/filters.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { readerZone } from '../../ui/preferences.ts'
@@ -15,11 +15,12 @@ import type { Column } from '../../ui/table.tsx'
 import { TimeCell } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { usePlace } from '../device/use-place.ts'
+import { DeviceOrLabel } from '../events/device-or-label.tsx'
 
 type Visit = components['schemas']['Visit']
 
 const SPOT = ['latitude', 'longitude', 'radius'] as const
-const NAMES = ['geofenceId', ...SPOT, 'from', 'to', 'deviceId'] as const
+const NAMES = ['geofenceId', ...SPOT, 'from', 'to', 'deviceId', 'label'] as const
 const RADII = [50, 100, 200, 500, 1_000, 5_000, 20_000]
 /** Rows are sorted by time, so few pages are better. */
 const PAGE = 1_000
@@ -27,11 +28,16 @@ const PAGE = 1_000
 /** Who was in a geofence, or around a spot: its address names the area. */
 export function VisitsPage() {
   const query = pickParameters(pageAddress.value.query, NAMES)
-  const { geofenceId, from, to, deviceId, latitude, longitude, radius } = query
+  const { geofenceId, from, to, deviceId, label, latitude, longitude, radius } = query
   const spot = { latitude: Number(latitude), longitude: Number(longitude) }
   const area = geofenceId === undefined ? { ...spot, radius: Number(radius) } : { geofenceId }
   const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
-  const filter = { ...area, ...range, ...(deviceId !== undefined && { deviceId }) }
+  const filter = {
+    ...area,
+    ...range,
+    ...(deviceId !== undefined && { deviceId }),
+    ...(label !== undefined && { label: [label] }),
+  }
   const { items, ...list } = usePages(
     (cursor, signal) => api.get('/visits', { query: { ...filter, limit: PAGE, cursor }, signal }),
     [filter],
@@ -57,13 +63,13 @@ export function VisitsPage() {
                 name="radius"
                 label="Within"
                 none="–"
-                options={RADII.map(
+                options={radii(Number(radius)).map(
                   (metres) => [`${metres}`, formatDistance(metres) ?? ''] as const,
                 )}
                 value={radius}
               />
             )}
-            <FilterText name="deviceId" label="Device id" value={deviceId} />
+            <DeviceOrLabel of={query} />
             <FilterRange range={range} />
           </Filters>
           {from === undefined && <p class="quiet">The last 24 hours, unless a start is chosen.</p>}
@@ -76,6 +82,11 @@ export function VisitsPage() {
       }
     />
   )
+}
+
+/** An address may have a radius of its own. */
+function radii(radius: number): readonly number[] {
+  return [...new Set(radius > 0 ? [...RADII, radius] : RADII)].sort((a, b) => a - b)
 }
 
 function Spot({ of: spot }: { of: { latitude: number; longitude: number } }) {
