@@ -240,7 +240,7 @@ describeConsole('connecting a device', () => {
     const other = await page.context().newPage()
     await other.goto(`${suite.url}/healthz`)
     const renewed = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/session'))
-    await other.evaluate(`new BroadcastChannel('gps-console-session /').postMessage('started')`)
+    await other.evaluate(`new BroadcastChannel('gps-console-session /').postMessage('begun')`)
     await renewed
     await page.evaluate(
       'new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))',

@@ -118,7 +118,7 @@ describeConsole('a day of a device', () => {
   test('arrow keys go from report to report, including reports that the line omits', async () => {
     await drive('van-2', { count: 3_000, step: 1 })
     const page = await suite.signedIn(`/devices/van-2?day=${YESTERDAY}&at=00:10`, UTC)
-    await page.getByTitle(/^Points omitted/).waitFor()
+    await page.getByTitle(/^Omitted points/).waitFor()
     await page.getByText('Fuel', { exact: true }).first().waitFor()
     const fuel = () =>
       page
@@ -142,7 +142,7 @@ describeConsole('a day of a device', () => {
   test('arrow keys just after a jump, while the cursor still moves, and while the address changes all count', async () => {
     await drive('van-7', { count: 3_000, step: 1 })
     const page = await suite.signedIn(`/devices/van-7?day=${YESTERDAY}&at=00:10`, UTC)
-    await page.getByTitle(/^Points omitted/).waitFor()
+    await page.getByTitle(/^Omitted points/).waitFor()
     await heading(page, '00:10:00')
     /** Presses a key at each frame, from just after `first`, like a held key. */
     const hold = (key: string, times: number, first = '') =>
