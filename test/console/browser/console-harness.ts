@@ -21,11 +21,17 @@ type Answer = { readonly status: number; readonly body: { readonly data: never }
  * each test: break its own policy, ask another origin, or throw.
  * @param env variables of the service besides the usual ones, once `beforeAll` has come to it.
  * @param origins which pages may ask besides the console's own.
+ * @param keepsPages whether the browser brings pages back as they were left.
  */
 export function consoleSuite({
   env = () => ({}),
   origins = () => [],
-}: { env?: () => Record<string, string>; origins?: () => readonly string[] } = {}) {
+  keepsPages = false,
+}: {
+  env?: () => Record<string, string>
+  origins?: () => readonly string[]
+  keepsPages?: boolean
+} = {}) {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>
   let service: Embedded
   let browser: Browser
@@ -38,8 +44,7 @@ export function consoleSuite({
     directory = await temporaryDirectory()
     service = await startEmbedded(directory.path, { ...ENV, ...env() })
     browser = await launchChromium({
-      // As people's browsers do, it brings pages back as they were left.
-      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+      keepsPages,
       args: [`--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`],
     })
     await signIn()

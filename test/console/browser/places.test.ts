@@ -155,7 +155,8 @@ describeConsole('places and streets', () => {
     await deviceRow(page, 'near').waitFor()
     await page.locator('.map-target').focus()
     await page.keyboard.press('m')
-    expect(await menu(page).getByRole('button').allTextContents()).toEqual(['Nearest devices'])
+    const offered = await menu(page).getByRole('button').allTextContents()
+    expect(offered).toEqual(['Nearest devices', 'Who was here?'])
   })
 
   test('a stop is named by its street, which a new geofence of 60 m takes over', async () => {
