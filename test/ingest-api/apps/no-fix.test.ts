@@ -121,7 +121,10 @@ describe('a message that its device marks as having no fix', () => {
       'a Wio tracker that sees no satellites',
       TTS,
       fixture('tts-wio-nofix'),
-      { deviceId: '2CF7F1C0533000A2', attributes: expect.objectContaining({ satellites: 0, rssi: -70 }) },
+      {
+        deviceId: '2CF7F1C0533000A2',
+        attributes: expect.objectContaining({ satellites: 0, rssi: -70 }),
+      },
     ],
     ['a position in `cached` alone', TTS, uplink({ cached: PLACE }), {}],
     [
