@@ -21,16 +21,16 @@ type Answer = { readonly status: number; readonly body: { readonly data: never }
  * each test: break its own policy, ask another origin, or throw.
  * @param env variables of the service besides the usual ones, once `beforeAll` has come to it.
  * @param origins which pages may ask besides the console's own.
- * @param keepsPages whether the browser brings pages back as they were left.
+ * @param hasWindows see `launchChromium`.
  */
 export function consoleSuite({
   env = () => ({}),
   origins = () => [],
-  keepsPages = false,
+  hasWindows = false,
 }: {
   env?: () => Record<string, string>
   origins?: () => readonly string[]
-  keepsPages?: boolean
+  hasWindows?: boolean
 } = {}) {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>
   let service: Embedded
@@ -44,7 +44,7 @@ export function consoleSuite({
     directory = await temporaryDirectory()
     service = await startEmbedded(directory.path, { ...ENV, ...env() })
     browser = await launchChromium({
-      keepsPages,
+      hasWindows,
       args: [`--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`],
     })
     await signIn()

@@ -19,7 +19,7 @@ const STREAM_BY_HAND = `const ask = window.fetch
   }`
 
 describeConsole('live updates', () => {
-  const suite = consoleSuite({ keepsPages: true })
+  const suite = consoleSuite({ hasWindows: true })
   const connection = (page: Page) => page.getByRole('status', { name: 'Connection' })
   const isStream = (url: string) => url.includes('/api/v1/stream')
 

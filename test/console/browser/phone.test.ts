@@ -54,7 +54,7 @@ const DOTS = `(() => {
 const SCROLLED = `document.querySelector('#content').scrollTop`
 
 describeConsole('the console on a phone', () => {
-  const suite = consoleSuite()
+  const suite = consoleSuite({ hasWindows: true })
 
   test('it can be installed on the home screen', async () => {
     const page = await suite.signedIn('/keys', PHONE)
