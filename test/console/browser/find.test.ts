@@ -122,6 +122,8 @@ describeConsole('finding a device', () => {
   test('the chosen row stays in view when the list gets shorter, unless it was scrolled out', async () => {
     const page = await suite.signedIn('/?q=van&sort=name&device=van-33')
     await eventually(() => isInView(page, 'van-33'))
+    // Found towns make the list shorter too.
+    await page.getByRole('region', { name: 'Places' }).waitFor()
     const list = `document.querySelector('.device-list')`
     const shorter = (pixels: number) =>
       page.evaluate(`${list}.style.maxHeight = (${list}.clientHeight - ${pixels}) + 'px'`)
