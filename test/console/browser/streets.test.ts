@@ -35,7 +35,10 @@ describeConsole('streets on the map', () => {
       .waitFor()
     const [box, map] = [await card(page).boundingBox(), await page.locator('.map').boundingBox()]
     const bottom = (of: typeof box) => (of?.y ?? 0) + (of?.height ?? 0)
-    expect([box?.width, bottom(map) - bottom(box)]).toEqual([420, 24])
+    // Below it is the bar of the moment.
+    expect([box?.width, bottom(map) - bottom(box)]).toEqual([420, 76])
+    const bar = await page.locator('.moment-bar').boundingBox()
+    expect(bottom(box)).toBeLessThan(bar?.y ?? 0)
     await flown(page, '5 km')
     await card(page).getByRole('button', { name: 'Stay offline' }).click()
     await card(page).waitFor({ state: 'hidden' })
