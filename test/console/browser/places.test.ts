@@ -40,7 +40,10 @@ describeConsole('places and streets', () => {
   async function mapOfTown(path = '/', options: Parameters<typeof suite.signedIn>[1] = {}) {
     const page = await suite.signedIn(path, options)
     await eventually(async () => (await paintedText(page, 'far')) !== null)
-    await page.locator('.map-scale').filter({ hasText: /^\d+ m$/ }).waitFor()
+    await page
+      .locator('.map-scale')
+      .filter({ hasText: /^\d+ m$/ })
+      .waitFor()
     return page
   }
 
