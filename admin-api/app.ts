@@ -137,7 +137,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     ...auditRoutes(deps),
     ...keyRoutes(deps),
     ...reportTestRoutes(deps),
-    ...deviceListRoutes({ ...deps, placeNames }),
+    ...deviceListRoutes({ ...deps, geofences: places.geofences }),
     ...deviceRoutes(deps),
     ...eraseDeviceRoutes(deps),
     ...labelRoutes(deps),

@@ -34,6 +34,8 @@ const rest = args[0] === suite ? args.slice(1) : args
 // If an option is repeated, Jest uses the first.
 const isGiven = (option) => rest.some((one) => one.split('=')[0] === option.split('=')[0])
 const options = (OPTIONS[suite] ?? []).filter((option) => !isGiven(option))
+// Ctrl-C also ends Jest, after which the directory is removed.
+process.on('SIGINT', () => undefined)
 const memory = IN_MEMORY.includes(suite) ? directoryInMemory() : undefined
 const { status } = spawnSync(
   process.execPath,

@@ -15,10 +15,10 @@ import type { Caller } from '../http/caller.ts'
 import { readCursor, writeCursor, type List } from '../http/cursor.ts'
 import { requireRight } from '../http/rights.ts'
 import { isoTime, positionView } from '../http/views.ts'
-import type { PlaceNames } from '../places/place-names.ts'
+import type { AccountGeofences } from '../places/account-geofences.ts'
 import { deviceView } from './device-view.ts'
 
-export type MomentDependencies = { readonly placeNames: Pick<PlaceNames, 'geofencesOf'> }
+export type MomentDependencies = { readonly geofences: Pick<AccountGeofences, 'of'> }
 
 /** What is asked about the moment; the other filters are in the query for the store. */
 type Wanted = Pick<DeviceQuery, 'bbox'> & {
@@ -34,7 +34,7 @@ type Wanted = Pick<DeviceQuery, 'bbox'> & {
 
 /** Devices read per event-loop turn. */
 const READ_AT_ONCE = 250
-/** As for facts: of more geofences around a position, the smallest. */
+/** As for events: of more geofences around a position, the smallest. */
 const MOST_INSIDE = 100
 
 /** Sends a page of the devices as of a past moment. */
@@ -50,7 +50,7 @@ export async function listDevicesAt(
     readonly query: Omit<DeviceQuery, 'accountId' | 'limit'>
     readonly wanted: Wanted
   },
-  { store, placeNames }: MomentDependencies & { readonly store: Store },
+  { store, geofences: known }: MomentDependencies & { readonly store: Store },
 ): Promise<void> {
   requireRight(caller, { needs: 'viewer', scope: 'positions:read' })
   refuseUnknownThen(wanted)
@@ -62,7 +62,7 @@ export async function listDevicesAt(
   let hasMore = false
 
   async function* parts(): AsyncGenerator<object[], void> {
-    const geofences = await placeNames.geofencesOf(accountId)
+    const geofences = await known.of(accountId)
     const turnEnds = turnTaker()
     let room = limit
     const pages = readPages<DevicePlace>(READ_AT_ONCE, (page) =>

@@ -124,7 +124,7 @@ and all other fields are those of now. A device that had not reported by then is
 export function deviceListRoutes({
   store,
   clock,
-  placeNames,
+  geofences,
 }: { store: Store; clock: Clock } & MomentDependencies): AdminRoute[] {
   async function list(
     ctx: AdminContext,
@@ -145,7 +145,7 @@ export function deviceListRoutes({
       }
       const query = { ...devicePage(known, now), ...(devices !== undefined && { devices }) }
       const wanted = { ...filter, at, limit, cursor }
-      return listDevicesAt(ctx, caller, { list, query, wanted }, { store, placeNames })
+      return listDevicesAt(ctx, caller, { list, query, wanted }, { store, geofences })
     }
     const page = devicePage(filter, now)
     const [lastId, lastValue] = readCursor(cursor, list, ['text', 'number or none']) ?? []

@@ -36,11 +36,6 @@ export class PlaceNames {
     this.#streets = streets
   }
 
-  /** The account's enabled geofences, as in the names. */
-  geofencesOf(accountId: string): Promise<GeofenceIndex> {
-    return this.#geofences.of(accountId)
-  }
-
   /** Includes the names of the account's geofences. Other work runs between many names. */
   async of(accountId: string): Promise<NameOf> {
     const [towns, geofences] = await Promise.all([gazetteer(), this.#geofences.of(accountId)])

@@ -124,7 +124,7 @@ export function deviceReportsRoute(deps: {
 const DESCRIPTION = `
 Without \`from\` the range is the 7 days before \`to\`; it may have ${MOST_DAYS} days. Every device of the account, or of the
 key, is listed, in the order of their ids. Trips and stops are those of \`/devices/:deviceId/trips\`; each counts, whole, in
-the period in which it begins, so the totals of days add up. \`raised\` and \`visits\` count the facts \`rule.raised\` and
+the period in which it begins, so the totals of days add up. \`raised\` and \`visits\` count the events \`rule.raised\` and
 \`geofence.entered\`. With \`by\` an item also has \`periods\`, without those in which nothing happened; then a row of
 \`format=csv\` is a period, otherwise a device. The file comes as it is read, without a Content-Length.
 `.trim()

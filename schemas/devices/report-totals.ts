@@ -1,5 +1,5 @@
 /**
- * What devices did in a period. A trip or stop counts, whole, in the period in which it begins: days
+ * What devices did in a period. A whole trip or stop counts in the period in which it starts: days
  * add up to weeks and months, and agree with the list of trips.
  */
 export type ReportTotals = {

@@ -210,7 +210,7 @@ function scalarsIn(fields: Fields): SentAttributes {
   for (const [name, value] of others) {
     if (isPartOfPosition(name, fields)) continue
     const ours = OUR_NAMES.get(name.toLowerCase().replace(CHANNEL, ''))
-    // Of several channels, the first gets the name.
+    // The first of several channels gets the name.
     const isFree = ours !== undefined && !Object.hasOwn(fields, ours) && !(ours in attributes)
     attributes[isFree && numberIn(value) !== undefined ? ours : name] = value
   }
