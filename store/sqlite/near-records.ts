@@ -13,7 +13,7 @@ const READ_AT_ONCE = 10_000
 const SPREAD = 4
 
 export type NearRecords = {
-  /** Undefined if the range has too many records to read at once. */
+  /** Undefined if the range has too many records for one read. */
   readNear(query: NearQuery): ReadonlyMap<string, readonly NearStep[]> | undefined
 }
 

@@ -39,7 +39,7 @@ async function kilobytes(names: readonly string[]): Promise<number> {
 
 type Chunk = { readonly file: string; readonly imports?: string[]; readonly css?: string[] }
 
-/** The files of these modules and of all that they import at once. */
+/** The files of these modules and of all that they import statically. */
 async function filesOf(modules: readonly string[]): Promise<readonly string[]> {
   const manifest = JSON.parse(await readFile(join(SITE, '.vite', 'manifest.json'), 'utf8')) as {
     readonly [module: string]: Chunk

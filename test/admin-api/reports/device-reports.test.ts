@@ -150,7 +150,7 @@ test('a second report reads no history, and after a late record only that of its
   expect([...read]).toEqual([Date.parse('2026-05-02T00:00:00Z')])
 })
 
-test('the report of an erased device begins anew, even with as many records as before', async () => {
+test('the report of an erased device starts again, even with as many records as before', async () => {
   const morning = (latitude: number) =>
     journey({ minutes: 60, speed: 15 }).map((step) => ({ ...step, latitude }))
   await project('lorry', journey({ minutes: 60, speed: 15 }))
@@ -164,7 +164,7 @@ test('the report of an erased device begins anew, even with as many records as b
   expect((await find(query)).items).toMatchObject([{ trips: 0, stops: 1 }])
 })
 
-test('what retention removes leaves reports, even if as many late records come', async () => {
+test('records removed by retention leave reports, even if as many late ones arrive', async () => {
   retention = 8
   const drive = journey({ minutes: 60, speed: 15 })
   const later = drive.map((step) => ({ ...step, timestamp: step.timestamp + 3 * DAY }))

@@ -69,7 +69,7 @@ describeConsole('the past', () => {
     expect(await state(page).innerText()).toContain('live')
   })
 
-  test('who was in a geofence is listed with durations, and leads to the device’s day', async () => {
+  test('the page lists who was in a geofence, with durations, and leads to the device’s day', async () => {
     const page = await suite.signedIn(`/geofences?geofence=${hall}`, { timezoneId: 'UTC' })
     await page.getByRole('link', { name: 'Who was here?' }).click()
     await page.getByRole('heading', { name: 'Who was here?' }).waitFor()
@@ -89,7 +89,7 @@ describeConsole('the past', () => {
     await page.getByRole('heading', { name: /At 14:50/ }).waitFor()
   })
 
-  test('who was around a device is asked from its card, within a chosen radius', async () => {
+  test('a device’s card leads to who was around it, within a chosen radius', async () => {
     const page = await suite.signedIn(`/?device=van-1&at=${at('15:00')}`, { timezoneId: 'UTC' })
     await page.getByRole('link', { name: 'Who was here?' }).click()
     await page.getByText('48.20009, 16.40000').waitFor()

@@ -62,7 +62,7 @@ describeConsole('the page of reports', () => {
     return (await readFile(await (await downloaded).path(), 'utf8')).trim().split('\r\n')
   }
 
-  test('who drove most this week is the first row, two clicks from the map', async () => {
+  test('the first row, two clicks from the map, is the device that drove most this week', async () => {
     const page = await suite.signedIn('/', { timezoneId })
     await follow(page, 'Reports')
     await page.getByRole('table', { name: 'Report by device' }).waitFor()
