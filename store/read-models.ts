@@ -88,8 +88,8 @@ export interface ReadModels {
 
   /**
    * The tracks of those of these devices that have a record in the boxes, or are in `following`, in
-   * the first part of a range, up to `until`: as much as can be read without delaying other work.
-   * Call it again for the rest. Each track is in the order of a history.
+   * the first part of a range, up to `until`: at most `limit` records unless one millisecond has
+   * more. Call it again for the rest. Each track is in the order of a history.
    */
   readNear(query: NearQuery): Promise<{
     readonly until: number
@@ -127,6 +127,8 @@ export type NearQuery = {
   readonly to: number
   /** In WGS84 degrees, edges included; one or two. */
   readonly boxes: readonly Box[]
+  /** The most records of these devices in one part, near or not. */
+  readonly limit: number
 }
 
 export type NearStep = Pick<TrackStep, 'timestamp' | 'latitude' | 'longitude' | 'accuracy'>

@@ -31,8 +31,6 @@ import {
 
 /** Look-ups under way at a time. */
 const FOUND_AT_ONCE = 16
-/** Records of a stretch, to be read in some milliseconds. */
-const NEAR_AT_ONCE = 10_000
 const NEAR_FIELDS = {
   deviceId: 1,
   timestamp: 1,
@@ -86,7 +84,7 @@ export async function findLastPositions(
 
 export async function readNear(
   sources: Sources,
-  { accountId, deviceIds, following, from, to, boxes }: NearQuery,
+  { accountId, deviceIds, following, from, to, boxes, limit }: NearQuery,
   kept: Filter<PositionDocument>,
 ): ReturnType<ReadModels['readNear']> {
   const erased = await erasedOfEach(sources, { accountId, deviceIds })
@@ -97,10 +95,10 @@ export async function readNear(
     timestamp: { $gte: new Date(from), $lt: new Date(until) },
   })
   let until = to
-  const limited = { limit: NEAR_AT_ONCE + 1, ...READ }
+  const limited = { limit: limit + 1, ...READ }
   while (until - from > 1) {
     const count = await sources.positions.countDocuments(inRange(visible, until), limited)
-    if (count <= NEAR_AT_ONCE) break
+    if (count <= limit) break
     until = Math.floor((from + until) / 2)
   }
   const inBoxes = boxes.map(({ west, south, east, north }) => ({

@@ -4,8 +4,6 @@ import type { NearQuery, NearStep } from '../read-models.ts'
 import { compareOrigins } from '../../schemas/geo/position-order.ts'
 import { AS_ARRAYS } from './record-rows.ts'
 
-/** Reading them takes some milliseconds. */
-const READ_AT_ONCE = 10_000
 /**
  * Rows between the first and the last record of a range, per record, up to which reading them all is
  * faster than finding each: records are stored in the order of receipt.
@@ -36,7 +34,7 @@ const IN_RANGE = `device IN (${NUMBERS('?2')}) AND timestamp >= ?3 AND timestamp
 
 /** From the index alone. */
 const EXTENT = `WITH page AS (
-    SELECT rowid AS row FROM records WHERE ${IN_RANGE} LIMIT ${READ_AT_ONCE + 1})
+    SELECT rowid AS row FROM records WHERE ${IN_RANGE} LIMIT ?5)
   SELECT count(*), min(row), max(row) FROM page`
 
 const NEIGHBOURS = `rowid BETWEEN ?5 AND ?6 AND +timestamp >= ?3 AND +timestamp < ?4`
@@ -70,16 +68,16 @@ export function sqliteNearRecords(database: Database): NearRecords {
   }
 
   return {
-    readNear({ accountId, deviceIds, following, from, to, boxes }) {
+    readNear({ accountId, deviceIds, following, from, to, boxes, limit }) {
       const range = [accountId, JSON.stringify(deviceIds), from, to]
-      const [count = 0, first = 0, last = 0] = extent.get(...range) ?? []
+      const [count = 0, first = 0, last = 0] = extent.get(...range, limit + 1) ?? []
       // The records of one millisecond cannot be divided.
-      if (count > READ_AT_ONCE && to - from > 1) return undefined
+      if (count > limit && to - from > 1) return undefined
       if (count === 0) return new Map()
       const sides = [boxes[0], boxes.at(-1)].flatMap((box): Value[] =>
         box === undefined ? [] : [box.south, box.north, box.west, box.east],
       )
-      const areNeighbours = count <= READ_AT_ONCE && last - first < SPREAD * count
+      const areNeighbours = count <= limit && last - first < SPREAD * count
       const { near, tracks } = areNeighbours ? neighbours : scattered
       const rows = [...range, first, last]
       const numbers = near.all(...rows, ...sides).map(([device]) => device)

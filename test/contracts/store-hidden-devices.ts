@@ -239,6 +239,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
       boxes: [{ west: -180, south: -90, east: 180, north: 90 }],
       from: T0,
       to: T0 + DAY_MS,
+      limit: 100,
     })
     return tracks.get(deviceId)?.[0]
   }

@@ -29,6 +29,8 @@ type Reading = {
   readonly isWanted: () => boolean
 }
 
+/** Records that are read in some milliseconds. */
+const READ_AT_ONCE = 10_000
 const FIRST_STRETCH_MS = 60 * 60_000
 const LAST_FOUND_AT_ONCE = 250
 
@@ -57,7 +59,14 @@ export async function readVisits(
   let length = FIRST_STRETCH_MS
   for (let start = from; start < to && isWanted();) {
     const asked = Math.min(start + length, to)
-    const stretch = { ...devices, boxes, from: start, to: asked, following: [...inside.keys()] }
+    const stretch = {
+      ...devices,
+      boxes,
+      from: start,
+      to: asked,
+      following: [...inside.keys()],
+      limit: READ_AT_ONCE,
+    }
     const { tracks, until } = await store.readNear(stretch)
     for (const [deviceId, steps] of tracks) {
       await turnEnds()
