@@ -218,7 +218,7 @@ export function createAdminApp({
   const routes = adminRoutes(deps, streams)
   const { consolePublicUrl } = deps
   const basePath = basePathOf(consolePublicUrl)
-  documentRoutes(router, adminDocument(routes, { prefix: PREFIX }), { basePath })
+  documentRoutes(router, () => adminDocument(routes, { prefix: PREFIX }), { basePath })
   const limits = callerLimits({ calls: callLimit })
   const lookUp = limitLookUps({ limit: authLimit, lacking: 'API key' })
   const identifyShare = shareCallers({ store, clock, limit: authLimit })

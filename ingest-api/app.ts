@@ -87,7 +87,7 @@ export function createIngestApp(
     ready: () => eventLog.ready(),
     stopping,
   })
-  documentRoutes(router, ingestDocument(), { basePath })
+  documentRoutes(router, ingestDocument, { basePath })
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const reportMetrics = new ReportMetrics({ metrics, rejections })

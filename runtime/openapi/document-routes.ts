@@ -21,22 +21,25 @@ type Content = { readonly body: Buffer; readonly etag: string }
 type File = { readonly type: string; readonly content: () => Promise<Content> }
 
 /**
- * Serves an API's document at `/openapi.json`, and Swagger UI at `/docs`.
+ * Serves an API's document at `/openapi.json`, and Swagger UI at `/docs`. The document is made when it is
+ * first asked for: at each start it would take more than 0.1 s.
  * @param basePath the path under which callers reach the API, with a slash at both ends.
  */
 export function documentRoutes<S extends HttpState>(
   router: Router<S>,
-  document: OpenApiDocument,
+  makeDocument: () => OpenApiDocument,
   { basePath = '/' }: { basePath?: string | undefined } = {},
 ): void {
-  const title = String(document.info['title'])
   const servers = [{ url: basePath.replace(/(?<=.)\/$/, '') }]
-  const served = JSON.stringify({ ...document, servers }, null, 2)
-  const json = inMemory('application/json', served)
-  const page = inMemory('text/html', docsPage({ title }))
+  const json = inMemory('application/json', () =>
+    JSON.stringify({ ...makeDocument(), servers }, null, 2),
+  )
+  const page = inMemory('text/html', () =>
+    docsPage({ title: String(makeDocument().info['title']) }),
+  )
   const files: Readonly<Record<string, File>> = {
-    'start.js': inMemory('text/javascript', START_SCRIPT),
-    'style.css': inMemory('text/css', STYLE),
+    'start.js': inMemory('text/javascript', () => START_SCRIPT),
+    'style.css': inMemory('text/css', () => STYLE),
     'swagger-ui.css': ofSwaggerUi('text/css', 'swagger-ui.css'),
     'swagger-ui-bundle.js': ofSwaggerUi('text/javascript', 'swagger-ui-bundle.js'),
     'favicon.png': ofSwaggerUi('image/png', 'favicon-32x32.png'),
@@ -61,9 +64,9 @@ async function send(ctx: HttpContext, { type, content }: File): Promise<void> {
   else ctx.body = body
 }
 
-function inMemory(type: string, text: string): File {
-  const content = addTag(Buffer.from(text))
-  return { type, content: async () => content }
+function inMemory(type: string, makeText: () => string): File {
+  let content: Content | undefined
+  return { type, content: async () => (content ??= addTag(Buffer.from(makeText()))) }
 }
 
 /**

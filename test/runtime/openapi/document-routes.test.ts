@@ -28,7 +28,7 @@ beforeEach(() => {
 
 beforeAll(async () => {
   const router = new Router<HttpState>({ strict: true })
-  documentRoutes(router, document)
+  documentRoutes(router, () => document)
   const app = new Koa<HttpState>()
   app.silent = true
   app.use(async (ctx, next) => {
