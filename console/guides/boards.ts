@@ -35,6 +35,7 @@ export const ARDUINO: Guide = {
   troubles: [
     'The serial monitor (115200) shows the status and the response; below 0 there was none.',
     'An `https://` address needs `AUTHORITY`, the certificate of the authority that vouches for the server.',
+    'An `http://` address, in your own network, needs `WiFiClient client;` instead of the two lines with `NetworkClientSecure` and `setCACert`, and neither that include nor `AUTHORITY`. The console writes the sketch for its own address.',
     WIFI,
   ],
   example: submit,
