@@ -46,7 +46,11 @@ const OPTIONS = {
     about: 'only points of this time or later: 2024-01-31, or 2024-01-31T12:00:00Z',
   },
   to: { type: 'string', value: 'T', about: 'only points before this time' },
-  'dry-run': { type: 'boolean', about: 'reads and checks everything, and sends nothing' },
+  'dry-run': {
+    type: 'boolean',
+    about:
+      'reads and checks everything, sends nothing, and names up to 1000 skipped points per reason',
+  },
   format: {
     type: 'string',
     value: 'F',

@@ -3,7 +3,9 @@ import type { UnjudgedReport } from '../../schemas/formats/histories/report-of.t
 import type { ReportRefusal } from '../../client/report.ts'
 import { formatThousands } from '../progress.ts'
 
-const MOST_EXAMPLES = 3
+/** A dry run names them, an import the first few. */
+const MOST_EXAMPLES = 1_000
+const FEW = 3
 
 export type Skips = { count: number; readonly examples: string[] }
 export type ImportedRange = { count: number; from: string; to: string }
@@ -90,10 +92,14 @@ export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean 
     ...[...tally.misspelt].map(
       ([name, n]) => `ignored, perhaps misspelt: ${name} (${formatThousands(n)})`,
     ),
-    ...skips.flatMap(([reason, { count: n, examples }]) => [
-      `skipped, ${reason}: ${formatThousands(n)}`,
-      ...examples.map((example) => `  ${example}`),
-    ]),
+    ...skips.flatMap(([reason, { count: n, examples }]) => {
+      const named = dryRun ? examples : examples.slice(0, FEW)
+      return [
+        `skipped, ${reason}: ${formatThousands(n)}`,
+        ...named.map((example) => `  ${example}`),
+        ...some(n - named.length, (more) => `  and ${more} more${dryRun ? '' : ': see --dry-run'}`),
+      ]
+    }),
     ...tally.withoutPositions.map((file) => `no recorded position in ${file}`),
     ...tally.unreadable.map(
       ({ file, message }) => `could not be read to its end, ${file}: ${message}`,

@@ -278,6 +278,16 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     expect(exit).toBe(1)
   })
 
+  test('a dry run names each skipped point, an import the first ones', async () => {
+    const path = file('a.ndjson', '{"deviceId":"van","latitude":1,"longitude":1}\n'.repeat(5))
+    const named = (last: number) =>
+      Array.from({ length: last }, (_, n) => `  ${path}, line ${n + 1}\n`).join('')
+    const { text: imported } = await run([path], (request) => taken(request))
+    expect(imported).toContain(`: 5\n${named(3)}  and 2 more: see --dry-run\n`)
+    const { text } = await run(['--dry-run', path], () => 'hang-up')
+    expect(text).toContain(`: 5\n${named(5)}`)
+  })
+
   test("an import of a .rec file without topics, outside the Recorder's folders, needs a device", async () => {
     const line = `2024-03-01T09:03:09Z\t*\t{"_type":"location","tid":"bo","lat":1,"lon":2,"tst":1709283789}\n`
     const { text, exit, received } = await run([file('2024-03.rec', line)], () => 'hang-up')
