@@ -22,6 +22,8 @@ import { isOfApp } from './apps/app-routes.ts'
 
 const USAGE_FLUSH_MS = 10_000
 const REJECTIONS_FLUSH_MS = 250
+/** A report that the log refuses ends this. Without reports, each look would be another write to the disk. */
+const LOG_TRUSTED_MS = 10 * 60_000
 /** The number of new connections accepted in one event-loop turn. */
 const LISTENING_HANDLES = 32
 
@@ -68,7 +70,7 @@ export async function startIngestApi(
   const rates = reportRates({ metrics, clock: steadyClock })
   let readySince: number | undefined
   const measure = async () => {
-    const isReady = await eventLog.ready().then(
+    const isReady = await eventLog.ready({ writtenWithinMs: LOG_TRUSTED_MS }).then(
       () => true,
       () => false,
     )
