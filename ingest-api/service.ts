@@ -17,7 +17,7 @@ import type { Keys } from '../store/keys.ts'
 import type { Devices } from '../store/read-models.ts'
 import { createIngestApp } from './app.ts'
 import { KeyUsage } from './admission/keys.ts'
-import { RejectionQueue } from './accept/rejections.ts'
+import { flushSoon, RejectionQueue } from './accept/rejections.ts'
 import { isOfApp } from './apps/app-routes.ts'
 
 const USAGE_FLUSH_MS = 10_000
@@ -65,7 +65,6 @@ export async function startIngestApi(
     logger,
   })
   lifecycle.lastly('last rejections', () => rejections.close())
-  lifecycle.every('rejections', REJECTIONS_FLUSH_MS, () => rejections.flush())
   const save = (report: InstanceReport) => store.saveInstance(report)
   const rates = reportRates({ metrics, clock: steadyClock })
   let readySince: number | undefined
@@ -90,7 +89,14 @@ export async function startIngestApi(
   const { stopping } = lifecycle
   const server = await serveHttp({
     app: createIngestApp(
-      { eventLog, keys: store, devices: store, usage, rejections, openCounters },
+      {
+        eventLog,
+        keys: store,
+        devices: store,
+        usage,
+        rejections: flushSoon(rejections, { everyMs: REJECTIONS_FLUSH_MS, steadyClock }),
+        openCounters,
+      },
       {
         rateLimits: config.rateLimits,
         trustProxy: config.trustProxy,
