@@ -23,7 +23,7 @@ import type { ChangedDefinition } from '../store/definitions.ts'
 import { ChangesFollower } from '../store/follow-changes.ts'
 import { runSubscription, type Runner, type RunnerParts } from './run/run-subscription.ts'
 
-const LOOKS_EVERY_MS = 500
+const LOOKS_EVERY_MS = 1_000
 const ACCOUNTS_EVERY_MS = 4_000
 const FIGURES_EVERY_MS = 1_000
 

@@ -97,10 +97,11 @@ export interface EventLog extends ReadableLog<LogEntry> {
 
   /**
    * Resolves when an append would now be durable, unless the process has met an entry that it lacks
-   * a variable to read (`UnreadableEntry.missing`).
+   * a variable to read (`UnreadableEntry.missing`). On a file this writes; `writtenWithinMs`: unless
+   * the last write succeeded, at most that long ago.
    * @throws {DependencyError} that names the missing part.
    */
-  ready(): Promise<void>
+  ready(options?: { readonly writtenWithinMs?: number }): Promise<void>
 
   /** Writes queued entries, then releases all resources. */
   close(): Promise<void>

@@ -17,11 +17,13 @@ import type { Keys } from '../store/keys.ts'
 import type { Devices } from '../store/read-models.ts'
 import { createIngestApp } from './app.ts'
 import { KeyUsage } from './admission/keys.ts'
-import { RejectionQueue } from './accept/rejections.ts'
+import { flushSoon, RejectionQueue } from './accept/rejections.ts'
 import { isOfApp } from './apps/app-routes.ts'
 
 const USAGE_FLUSH_MS = 10_000
 const REJECTIONS_FLUSH_MS = 250
+/** A report that the log refuses ends this. Without reports, each look would be another write to the disk. */
+const LOG_TRUSTED_MS = 10 * 60_000
 /** The number of new connections accepted in one event-loop turn. */
 const LISTENING_HANDLES = 32
 
@@ -63,12 +65,11 @@ export async function startIngestApi(
     logger,
   })
   lifecycle.lastly('last rejections', () => rejections.close())
-  lifecycle.every('rejections', REJECTIONS_FLUSH_MS, () => rejections.flush())
   const save = (report: InstanceReport) => store.saveInstance(report)
   const rates = reportRates({ metrics, clock: steadyClock })
   let readySince: number | undefined
   const measure = async () => {
-    const isReady = await eventLog.ready().then(
+    const isReady = await eventLog.ready({ writtenWithinMs: LOG_TRUSTED_MS }).then(
       () => true,
       () => false,
     )
@@ -88,7 +89,14 @@ export async function startIngestApi(
   const { stopping } = lifecycle
   const server = await serveHttp({
     app: createIngestApp(
-      { eventLog, keys: store, devices: store, usage, rejections, openCounters },
+      {
+        eventLog,
+        keys: store,
+        devices: store,
+        usage,
+        rejections: flushSoon(rejections, { everyMs: REJECTIONS_FLUSH_MS, steadyClock }),
+        openCounters,
+      },
       {
         rateLimits: config.rateLimits,
         trustProxy: config.trustProxy,

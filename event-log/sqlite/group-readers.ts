@@ -2,8 +2,11 @@ import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { sleepers } from '../../runtime/process/repeat.ts'
 
-/** Another process may also append to the file; only polling detects that. */
-export const LOOK_AGAIN_MS = 200
+/**
+ * Another process may also append to the file; only polling detects that. Without devices this is
+ * most of what the process does.
+ */
+export const LOOK_AGAIN_MS = 1_000
 /**
  * Minimum time from one batch to the next, by the number of its entries: a small batch costs a
  * reader about as much as a large one, so it waits for more entries, but only briefly when few are

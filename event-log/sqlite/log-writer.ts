@@ -52,11 +52,13 @@ export function sqliteLogWriter(
   const statements = prepare(database)
   let closing = false
   let probe: { readonly at: number; readonly outcome: Promise<void> } | undefined
+  /** When the disk took the last write; -Infinity: it refused it. */
+  let writtenAt = -Infinity
 
   const writer = gatheringWriter<Row>({
     keyOf: ([key]) => key,
     async writeBatch(rows) {
-      database.transaction(() => {
+      write(() => {
         for (const row of rows) statements.insert.execute(...row)
       })
       onAppended()
@@ -114,8 +116,11 @@ export function sqliteLogWriter(
       } while (chunk.length === TRIM_CHUNK && signal?.aborted !== true)
     },
 
-    ready() {
+    ready({ writtenWithinMs = 0 } = {}) {
       const now = clock.now()
+      if (!closing && writtenAt <= now && now < writtenAt + writtenWithinMs) {
+        return Promise.resolve()
+      }
       // A probe from the future: the clock was set back, perhaps by a lot.
       const fresh = probe !== undefined && probe.at <= now && now < probe.at + PROBE_VALID_MS
       const current = fresh && !closing ? probe : undefined
@@ -131,11 +136,17 @@ export function sqliteLogWriter(
 
   async function tryToWrite() {
     if (closing) throw new DependencyError('the event log is closing', { retriable: true })
-    database.transaction(() => {
+    write(() => {
       // Deleted by the next probe: a row deleted in its own transaction need not reach the disk.
       statements.writeProbe.run(PROBE_BYTES)
       statements.deleteOldProbes.run()
     })
+  }
+
+  function write(change: () => void): void {
+    writtenAt = -Infinity
+    database.transaction(change)
+    writtenAt = clock.now()
   }
 }
 

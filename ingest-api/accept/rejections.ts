@@ -238,6 +238,34 @@ function secondOf(ms: number): number {
 const DROPPED: Offered = { written: Promise.resolve(false) }
 const NONE: Offered = { written: Promise.resolve(true) }
 
+/**
+ * Flushes a queue while it is used, until the counts of its last second are written: no timer runs
+ * without rejections.
+ */
+export function flushSoon(
+  queue: Pick<RejectionQueue, 'offer' | 'flush'>,
+  { everyMs, steadyClock }: { everyMs: number; steadyClock: Clock },
+): Pick<RejectionQueue, 'offer'> {
+  let due: NodeJS.Timeout | undefined
+  let endsAt = -Infinity
+
+  function start(): void {
+    due ??= setTimeout(() => {
+      due = undefined
+      if (steadyClock.now() < endsAt) start()
+      queue.flush().catch(() => undefined)
+    }, everyMs).unref()
+  }
+
+  return {
+    offer(refused) {
+      endsAt = steadyClock.now() + 1_000 + everyMs
+      start()
+      return queue.offer(refused)
+    },
+  }
+}
+
 function newRound(): Round {
   let settle: Round['settle'] = () => undefined
   const written = new Promise<boolean>((resolve) => (settle = resolve))

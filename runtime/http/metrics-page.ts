@@ -31,8 +31,12 @@ export function metricsPage(render: () => Promise<string>): () => Promise<Buffer
 
 export type MetricsJson = MetricObjectWithValues<MetricValue<string>>[]
 
-/** The metrics of this thread, and of the other thread of the process if there is one. */
-export function threadMetrics(registry: Registry) {
+/**
+ * The metrics of this thread, and of the other thread of the process if there is one. `begin`:
+ * called before the first of them are read.
+ */
+export function threadMetrics(registry: Registry, begin: () => void = () => undefined) {
+  let hasBegun = false
   let ofOther: (() => Promise<MetricsJson>) | undefined
   let lastOfOther: MetricsJson = []
   const unanswered = new Counter({
@@ -41,7 +45,14 @@ export function threadMetrics(registry: Registry) {
     registers: [registry],
   })
 
+  function beginOnce(): void {
+    if (hasBegun) return
+    hasBegun = true
+    begin()
+  }
+
   async function json(): Promise<MetricsJson> {
+    beginOnce()
     const all = (await registry.getMetricsAsJSON()) as MetricsJson
     // Exported only by the main thread; by default the merged metrics would lack the start time.
     return all.map((one) =>
@@ -70,6 +81,7 @@ export function threadMetrics(registry: Registry) {
     },
 
     async text(): Promise<string> {
+      beginOnce()
       if (ofOther === undefined) return registry.metrics()
       const theirs = await ofOther()
       return AggregatorRegistry.aggregate([await json(), theirs]).metrics()
@@ -77,9 +89,21 @@ export function threadMetrics(registry: Registry) {
   }
 }
 
-/** Node's metrics of this thread; those of the process only in the main thread. */
+/**
+ * Node's metrics of this thread; those of the process only in the main thread. From then on a timer
+ * every 10 ms measures the event loop, which is most of the CPU of a process at rest.
+ */
 export function collectOwnMetrics(registry: Registry): void {
-  if (isMainThread) return collectDefaultMetrics({ register: registry })
+  if (isMainThread) {
+    collectDefaultMetrics({ register: registry })
+    const { user, system } = process.cpuUsage()
+    const used = { user_: user, system_: system, '': user + system }
+    for (const [kind, micros] of Object.entries(used)) {
+      const counter = registry.getSingleMetric(`process_cpu_${kind}seconds_total`) as Counter
+      counter.inc(micros / 1e6)
+    }
+    return
+  }
   collectDefaultMetrics({ register: registry, labels: { thread: 'worker' } })
   for (const { name } of registry.getMetricsAsArray()) {
     if (name.startsWith('process_')) registry.removeSingleMetric(name)

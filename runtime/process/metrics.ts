@@ -11,8 +11,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
-  collectOwnMetrics(registry)
-  const threads = threadMetrics(registry)
+  const threads = threadMetrics(registry, () => collectOwnMetrics(registry))
   return {
     registry,
     /** All metrics in the Prometheus text format. */

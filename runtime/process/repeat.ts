@@ -1,3 +1,4 @@
+import { setTimeout as startTimer } from 'node:timers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { DependencyError } from '../errors.ts'
 
@@ -89,13 +90,20 @@ export async function repeatPeriodically({
   signal: AbortSignal
   logger: { warn(fields: object, message: string): void }
 }): Promise<void> {
+  // One listener for all pauses: adding and removing one each time takes as long as most tasks.
+  let wake = () => {}
+  signal.addEventListener('abort', () => wake())
   while (!signal.aborted) {
     try {
       await task()
     } catch (error) {
       logger.warn({ err: error, what }, 'periodic task failed; retrying at its next run')
     }
-    await wait(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
+    if (signal.aborted) return
+    await new Promise<void>((resolve) => {
+      wake = resolve
+      startTimer(resolve, everyMs).unref()
+    })
   }
 }
 

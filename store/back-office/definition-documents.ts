@@ -245,6 +245,7 @@ export function definitionDocuments<D extends Definition>(
   async function giveVersions(): Promise<boolean> {
     const query = { index: 'version', where: { version: null }, mostBytes: MOST_BYTES } as const
     const without = await documents.find({ ...query, limit: READ_AT_ONCE })
+    if (without.length === 0) return false
     const renewed = without.map((document) => {
       const definition = definitionIn<D>(document)
       return {

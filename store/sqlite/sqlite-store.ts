@@ -11,6 +11,7 @@ import { FACTS_FILE, sqliteFacts } from './facts.ts'
 import { FACTS_SCHEMA } from './facts-schema.ts'
 import { sqliteGenerations, sqliteRetention } from './generations.ts'
 import { sqliteHiddenDevices, sqliteDeviceLives } from './hidden-devices.ts'
+import { isOwnReport, ownReports } from './own-reports.ts'
 import { checkReadModels, type SqliteReadModels } from './read-models.ts'
 import {
   BACK_OFFICE,
@@ -21,6 +22,7 @@ import {
 import { removalOfOutdated } from '../back-office/outdated.ts'
 import { ANNOUNCED_ERASURES, REJECTION_KIND } from '../back-office/kinds.ts'
 import { LIVES_KEPT_LONGER_MS, type WantedRetention } from '../retention.ts'
+import type { OpenDocuments } from '../documents.ts'
 import type { Store } from '../store.ts'
 import type { FactLog } from '../../event-log/fact-log.ts'
 
@@ -79,7 +81,10 @@ export function openSqliteStore({
   }
   try {
     const accounts = open(ACCOUNTS_FILE, ACCOUNTS_SCHEMA)
-    makeTables(accounts, BACK_OFFICE)
+    makeTables(
+      accounts,
+      BACK_OFFICE.filter((kind) => !isOwnReport(kind)),
+    )
     if (retention !== undefined) sqliteRetention(accounts).claim(retention.wanted)
     const rejections = open(REJECTIONS_FILE, REJECTIONS_SCHEMA, REJECTIONS_REMEDY)
     makeTables(rejections, [REJECTION_KIND])
@@ -142,9 +147,14 @@ function storeOn({
     }
   }
 
-  const announced = sqliteDocuments(accounts)(ANNOUNCED_ERASURES)
-  const refused = openRejections(sqliteDocuments(rejections), { clock })
-  const backOffice = openBackOffice(sqliteDocuments(accounts), { ...settings, ...lives })
+  const reports = ownReports(accounts, clock)
+  const open: OpenDocuments = (kind) =>
+    isOwnReport(kind)
+      ? reports.open(kind)
+      : sqliteDocuments(kind.name === REJECTION_KIND.name ? rejections : accounts)(kind)
+  const announced = open(ANNOUNCED_ERASURES)
+  const refused = openRejections(open, { clock })
+  const backOffice = openBackOffice(open, { ...settings, ...lives })
   const facts = sqliteFacts({
     openFacts,
     accounts,
@@ -154,9 +164,7 @@ function storeOn({
   return {
     ...backOffice,
     ...refused,
-    ...removalOfOutdated((kind) =>
-      sqliteDocuments(kind.name === REJECTION_KIND.name ? rejections : accounts)(kind),
-    ),
+    ...removalOfOutdated(open),
     ...sqliteDevices({
       readModels,
       settings,
@@ -220,6 +228,7 @@ function storeOn({
       readModels.close()
       rejections.close()
       facts.closeFacts()
+      reports.close()
       accounts.close()
     },
   }

@@ -238,6 +238,34 @@ describe('the SQLite event log', () => {
     expect(files.commitsInWal() - before).toBe(2)
   })
 
+  test('whoever trusts the last write causes no other, until one fails or it is too old', async () => {
+    const database = openLogDatabase(files.file)
+    const log = files.remember(sqliteEventLogOn(database, { clock: files.clock }))
+    const trusting = () => log.ready({ writtenWithinMs: 60_000 })
+    const before = files.commitsInWal()
+    const commits = () => files.commitsInWal() - before
+    await trusting()
+    expect(commits()).toBe(1)
+    files.clock.time += 59_999
+    await trusting()
+    expect(commits()).toBe(1)
+    files.clock.time += 1
+    await trusting()
+    expect(commits()).toBe(2)
+    files.clock.time += 50_000
+    await log.append(events(1))
+    files.clock.time += 50_000
+    await trusting()
+    expect(commits()).toBe(3)
+
+    const pages = database.prepare<{ page_count: number }>('PRAGMA page_count').get()
+    database.prepare(`PRAGMA max_page_count = ${pages?.page_count}`).get()
+    await expect(log.append(events(1000))).rejects.toMatchObject({ cause: { errcode: 13 } })
+    database.prepare('PRAGMA max_page_count = 100000').get()
+    await trusting()
+    expect(commits()).toBe(4)
+  })
+
   test('an event that cannot be encoded is a permanent failure and affects no other', async () => {
     const log = files.open()
     const bad = positionReported({ timestamp: NaN })

@@ -1,13 +1,15 @@
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
-import { RejectionQueue } from '../../../ingest-api/accept/rejections.ts'
+import { flushSoon, RejectionQueue } from '../../../ingest-api/accept/rejections.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { createLogger } from '../../../runtime/process/logger.ts'
 import { createMetrics, type Metrics } from '../../../runtime/process/metrics.ts'
 import type { RejectionError, ReportRejected } from '../../../schemas/events/report-rejected.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
+import { eventually } from '../../eventually.ts'
 import { T0 } from '../../samples.ts'
 
 const clock = { time: T0, now: () => clock.time }
@@ -266,4 +268,31 @@ describe('rejections while their log is unavailable', () => {
     await rejections.close()
     expect(await counted()).toEqual({ dropped: 201, kept: 1_000 })
   })
+})
+
+test('the queue is flushed from an offer on until the counts of its second are written, else never', async () => {
+  let flushes = 0
+  const flushed = {
+    offer: (refused: Parameters<typeof rejections.offer>[0]) => rejections.offer(refused),
+    async flush() {
+      flushes += 1
+      await rejections.flush()
+    },
+  }
+  const queue = flushSoon(flushed, { everyMs: 2, steadyClock })
+  await wait(20)
+  expect(flushes).toBe(0)
+  const key = { id: 'key-1', accountId: 'acc-1' }
+  const refused = { key, error: 'FORBIDDEN', message: 'no', received: { json: {} } } as const
+  for (let n = 0; n < 23; n += 1) queue.offer(refused)
+  await eventually(() => flushes > 3)
+  expect(await logged()).toHaveLength(20)
+
+  clock.time += 1_002
+  const before = flushes
+  await eventually(() => flushes > before)
+  expect((await logged()).map(({ count }) => count).at(-1)).toBe(3)
+  const last = flushes
+  await wait(20)
+  expect(flushes).toBe(last)
 })

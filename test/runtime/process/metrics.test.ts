@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
-import { readinessGauge } from '../../../runtime/process/metrics.ts'
+import { createMetrics, readinessGauge } from '../../../runtime/process/metrics.ts'
 
 test('a scrape reports whether the service can work at that moment', async () => {
   const registry = new Registry()
@@ -26,4 +26,11 @@ test('a scrape does not wait for a hanging service, and checks it only once', as
   await registry.metrics()
   await registry.metrics()
   expect(asked).toBe(2)
+})
+
+test('the CPU time before the first scrape counts, although Node is measured only from then on', async () => {
+  const { user, system } = process.cpuUsage()
+  const text = String(await createMetrics().page())
+  const seconds = Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1])
+  expect(seconds).toBeGreaterThanOrEqual((user + system) / 1e6)
 })

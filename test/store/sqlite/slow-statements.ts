@@ -11,6 +11,7 @@ export const SLOW_STATEMENTS = {
   'compares erased_at': 'the scans above',
   'compares applied': 'the erasures of one device',
   'scans begun': 'one row',
+  'scans instance_hours': 'of a day, once at the start',
   'scans expired': 'one row',
   'scans progress': 'a row of each partition',
   'scans states: SELECT account_id AS accountId, device_id AS deviceId FROM states WHERE seen_at < ? LIMIT 500':
