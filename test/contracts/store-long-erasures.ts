@@ -10,13 +10,16 @@ import type { StoreSuite } from './store-suite.ts'
 
 const REMOVED = { withinMs: 60_000, everyMs: 50 }
 
+/** More records than any store removes in one step, and few enough for a slow server. */
+const MANY = 1_100
+
 /** Erasures of histories that no store removes in one step. */
 export function longErasuresContract({ alone }: StoreSuite): void {
   alone(
-    'an erasure removes 2700 records, and nothing reported after it',
+    'an erasure removes a history of any length, and nothing reported after it',
     async ({ store, log, storedRecords }) => {
-      await reportHistory(store, log, 2_700)
-      const erased = [...reports(log, 450), log.erase(deviceErased())]
+      await reportHistory(store, log)
+      const erased = [...reports(log, 2), log.erase(deviceErased())]
       const kept = log.append(positionReported())
       await project(store, [...erased, kept])
       expect(await recordIds(store)).toEqual([kept.event.recordId])
@@ -30,36 +33,36 @@ export function longErasuresContract({ alone }: StoreSuite): void {
     async ({ store, log, storedRecords }) => {
       const event = deviceErased()
       await project(store, [...reports(log, 1), log.erase(event)])
-      await reportHistory(store, log, 1_500)
+      await reportHistory(store, log)
       await project(store, [log.erase(event), log.erase(event)])
       const device = await store.findDevice(event)
-      expect(device?.status.reportCount).toBe(1_500)
-      await eventually(async () => (await storedRecords()) === 1_500, REMOVED)
+      expect(device?.status.reportCount).toBe(MANY)
+      await eventually(async () => (await storedRecords()) === MANY, REMOVED)
     },
   )
 
   alone(
     'many erasures in one batch keep each device’s events after its own erasure',
     async ({ store, log, storedRecords }) => {
-      const devices = Array.from({ length: 100 }, (_, n) => ({ deviceId: `tracker-${n}` }))
+      const devices = Array.from({ length: 40 }, (_, n) => ({ deviceId: `tracker-${n}` }))
       const all = () => devices.flatMap((device) => reports(log, 1, device))
       await project(store, all())
       const erasures = () => devices.map((device) => log.erase(deviceErased(device)))
       const batch = [...all(), ...all(), ...erasures(), ...all()]
       const counted = async () => countChanges(await project(store, batch))
-      expect(await counted()).toMatchObject({ stored: 100, repeated: 0 })
+      expect(await counted()).toMatchObject({ stored: 40, repeated: 0 })
       // Delivered again, it erases nothing more.
       expect(await counted()).toMatchObject({ stored: 0 })
       const { statuses } = await everythingOf(store, 'acc-1')
-      expect(statuses.map(({ reportCount }) => reportCount)).toEqual(Array(100).fill(1))
-      await eventually(async () => (await storedRecords()) === 100, REMOVED)
+      expect(statuses.map(({ reportCount }) => reportCount)).toEqual(Array(40).fill(1))
+      await eventually(async () => (await storedRecords()) === 40, REMOVED)
     },
   )
 
   alone(
     'a process that ends during a long erasure leaves the device hidden, and the erasure is repeated',
     async ({ store, log, reopen, storedRecords }) => {
-      await reportHistory(store, log, 3_500)
+      await reportHistory(store, log)
       const erasure = deviceErased()
       const [erased, after] = [log.erase(erasure), log.append(positionReported())]
       await store.hideErased(erasure)
@@ -80,10 +83,8 @@ export function longErasuresContract({ alone }: StoreSuite): void {
   )
 }
 
-async function reportHistory(store: Store, log: LogOfOneSuite, length: number): Promise<void> {
-  for (let reported = 0; reported < length; reported += 450) {
-    await project(store, reports(log, Math.min(450, length - reported)))
-  }
+async function reportHistory(store: Store, log: LogOfOneSuite): Promise<void> {
+  for (let reported = 0; reported < MANY; reported += 550) await project(store, reports(log, 550))
 }
 
 function reports(log: LogOfOneSuite, length: number, fields: Partial<PositionReported> = {}) {
