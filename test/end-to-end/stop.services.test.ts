@@ -24,8 +24,8 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
     await proxy?.close()
   })
 
-  /** Starts services behind a proxy. */
-  async function startAll(names: readonly string[], { removalHangs = false } = {}) {
+  /** The three services under load; `report` sends another report and returns its status. */
+  async function start({ removalHangs = false } = {}) {
     const { brokers, topicPrefix } = services.kafka
     const mongo = await flakyProxy(mongodbUrl)
     proxy = mongo
@@ -42,14 +42,10 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
       LOG_LEVEL: 'debug',
       SHUTDOWN_DEADLINE_MS: String(DEADLINE_MS),
     }
-    programs = names.map((name) => startProgram(`${name}/main`, { env }))
-    return mongo
-  }
-
-  /** The three services under load; `report` sends another report and returns its status. */
-  async function start() {
-    const mongo = await startAll(['ingest-api', 'projector', 'admin-api'])
-    const [ingest, projector, admin] = programs as [RunningProgram, RunningProgram, RunningProgram]
+    const [ingest, projector, admin] = ['ingest-api', 'projector', 'admin-api'].map((name) =>
+      startProgram(`${name}/main`, { env }),
+    ) as [RunningProgram, RunningProgram, RunningProgram]
+    programs = [ingest, projector, admin]
     const ingestUrl = await listens(ingest, 'ingest API')
     const adminUrl = await listens(admin, 'admin API')
     for (const url of [ingestUrl, adminUrl, await listens(projector, 'projector')]) await ready(url)
@@ -87,7 +83,7 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
     },
   )
 
-  test('the projector exits with 0 within the deadline while retention removes records', async () => {
+  test('every service exits with 0 within the deadline while retention removes records', async () => {
     const client = await MongoClient.connect(mongodbUrl)
     const old = Array.from({ length: 1_000 }, (_, number) => ({
       _id: `default/old-${number}` as never,
@@ -96,9 +92,7 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
       receivedAt: new Date(0),
     }))
     await client.db().collection('positions_g1').insertMany(old)
-    const mongo = await startAll(['projector'], { removalHangs: true })
-    const [projector] = programs as [RunningProgram]
-    await ready(await listens(projector, 'projector'))
+    const { mongo } = await start({ removalHangs: true })
     await eventually(() => mongo.holds())
     await expectStopped()
     expect(await client.db().collection('positions_g1').countDocuments()).toBeGreaterThan(0)
