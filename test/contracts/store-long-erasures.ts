@@ -10,16 +10,13 @@ import type { StoreSuite } from './store-suite.ts'
 
 const REMOVED = { withinMs: 60_000, everyMs: 50 }
 
-/** More records than any store removes in one step, and few enough for a slow server. */
-const MANY = 1_100
-
 /** Erasures of histories that no store removes in one step. */
 export function longErasuresContract({ alone }: StoreSuite): void {
   alone(
-    'an erasure removes a history of any length, and nothing reported after it',
+    'an erasure removes 2700 records, and nothing reported after it',
     async ({ store, log, storedRecords }) => {
-      await reportHistory(store, log)
-      const erased = [...reports(log, 2), log.erase(deviceErased())]
+      await reportHistory(store, log, 2_700)
+      const erased = [...reports(log, 450), log.erase(deviceErased())]
       const kept = log.append(positionReported())
       await project(store, [...erased, kept])
       expect(await recordIds(store)).toEqual([kept.event.recordId])
@@ -33,11 +30,11 @@ export function longErasuresContract({ alone }: StoreSuite): void {
     async ({ store, log, storedRecords }) => {
       const event = deviceErased()
       await project(store, [...reports(log, 1), log.erase(event)])
-      await reportHistory(store, log)
+      await reportHistory(store, log, 1_500)
       await project(store, [log.erase(event), log.erase(event)])
       const device = await store.findDevice(event)
-      expect(device?.status.reportCount).toBe(MANY)
-      await eventually(async () => (await storedRecords()) === MANY, REMOVED)
+      expect(device?.status.reportCount).toBe(1_500)
+      await eventually(async () => (await storedRecords()) === 1_500, REMOVED)
     },
   )
 
@@ -62,7 +59,7 @@ export function longErasuresContract({ alone }: StoreSuite): void {
   alone(
     'a process that ends during a long erasure leaves the device hidden, and the erasure is repeated',
     async ({ store, log, reopen, storedRecords }) => {
-      await reportHistory(store, log)
+      await reportHistory(store, log, 3_500)
       const erasure = deviceErased()
       const [erased, after] = [log.erase(erasure), log.append(positionReported())]
       await store.hideErased(erasure)
@@ -83,8 +80,10 @@ export function longErasuresContract({ alone }: StoreSuite): void {
   )
 }
 
-async function reportHistory(store: Store, log: LogOfOneSuite): Promise<void> {
-  for (let reported = 0; reported < MANY; reported += 550) await project(store, reports(log, 550))
+async function reportHistory(store: Store, log: LogOfOneSuite, length: number): Promise<void> {
+  for (let reported = 0; reported < length; reported += 450) {
+    await project(store, reports(log, Math.min(450, length - reported)))
+  }
 }
 
 function reports(log: LogOfOneSuite, length: number, fields: Partial<PositionReported> = {}) {
