@@ -150,4 +150,9 @@ export const BACK_OFFICE_REFUSALS: readonly Refusal[] = [
     'this would leave the account without an admin: give somebody else that right first',
     'DELETE /operators/op-1',
   ],
+  [
+    'this would leave the account without an admin: give somebody else that right first',
+    'PATCH /operators/op-1',
+    { role: 'viewer' },
+  ],
 ]

@@ -189,6 +189,11 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
     'stopMetres must be a whole number from 20 to 5000',
     'GET /devices/tug/trips?stopMetres=1&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
   ],
+  ['limit must be a whole number from 1 to 2000', 'GET /devices/tug/trips?limit=2001'],
+  ['limit must be a whole number from 1 to 1000', 'GET /devices/tug/positions?limit=1001'],
+  ['limit must be a whole number from 1 to 1000', 'GET /feeds/facts?limit=1001'],
+  ['waitSeconds must be a whole number from 0 to 55', 'GET /feeds/facts?waitSeconds=56'],
+  ['deviceId must be a text of 1 to 128 characters', 'GET /stream?deviceId='],
   ['by must be day or week or month', 'GET /reports/devices?by=year'],
   ['format must be json or csv', 'GET /reports/devices?format=xml'],
   [

@@ -52,9 +52,3 @@ test('every minute is listed, oldest first, over all instances; unmeasured value
   expect((await find()).body.data?.items).toHaveLength(60)
   expect((await find('?minutes=1440')).body.data?.items).toHaveLength(1_440)
 })
-
-test.each(['0', '1441'])('minutes=%s is a 400', async (minutes) => {
-  const answer = await find(`?minutes=${minutes}`)
-  expect(answer.status).toBe(400)
-  expect(answer.body.details?.map(({ field }) => field)).toEqual(['minutes'])
-})

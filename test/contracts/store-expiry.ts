@@ -170,15 +170,15 @@ export function expiryContract({ alone }: StoreSuite): void {
   })
 
   alone('retention removes any number of records', async ({ store }) => {
-    for (let start = 0; start < 2_600; start += 500) {
-      const offsets = Array.from({ length: 500 }, (_, n) => start + n)
+    for (let start = 0; start < 1_200; start += 600) {
+      const offsets = Array.from({ length: 600 }, (_, n) => start + n)
       const entries = offsets.map((offset) => entry(offset, { receivedAt: T0 + offset }))
       await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
     }
-    await store.expire(T0 + 2_600)
+    await store.expire(T0 + 1_100)
     const left = await allPositions(store, 'acc-1', 'tracker-1')
-    expect(Math.min(...left.map(({ receivedAt }) => receivedAt))).toBe(T0 + 2_600)
-    expect(left).toHaveLength(400)
+    expect(Math.min(...left.map(({ receivedAt }) => receivedAt))).toBe(T0 + 1_100)
+    expect(left).toHaveLength(100)
   })
 }
 

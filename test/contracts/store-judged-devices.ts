@@ -11,7 +11,7 @@ import { batchOf, deviceErased, newAccountId } from './store-samples.ts'
 type Name = { readonly accountId: string; readonly deviceId: string }
 
 /** The states of devices by geofence and rule. */
-export function judgedDevicesContract({ promise, log }: StoreSuite): void {
+export function judgedDevicesContract({ promise, alone, log }: StoreSuite): void {
   promise('devices with a state are listed by id, in pages', async ({ store }) => {
     const accountId = newAccountId()
     // In the order of code points, which is not that of UTF-16.
@@ -106,7 +106,8 @@ export function judgedDevicesContract({ promise, log }: StoreSuite): void {
     expect(await store.devicesWith({ accountId, definitionId: 'yard', limit: 9 })).toEqual([])
   })
 
-  promise(
+  // On the shared store the settings of all other tests would be numbered first.
+  alone(
     'followed settings carry the times of changes that matter to judging',
     async ({ store }) => {
       const accountId = newAccountId()

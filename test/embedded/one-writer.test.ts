@@ -10,7 +10,7 @@ const DRIVER = new URL('../../node_modules/@photostructure/sqlite/dist/index.mjs
 const FULL = 2
 const embedded = embeddedSuite()
 
-test('only the main thread writes the log, and each commit waits for the disk', async () => {
+test('only the main thread writes the log, each commit waits for the disk, and a key revoked in the worker is rejected', async () => {
   const notes = join(embedded.path, 'notes')
   const running = await embedded.start(
     {
@@ -20,7 +20,7 @@ test('only the main thread writes the log, and each commit waits for the disk', 
     join(embedded.path, 'data'),
   )
   const operator = await signIn(running.adminUrl)
-  const { key } = await operator.createKey()
+  const { id, key } = await operator.createKey()
   expect(await submit(running.ingestUrl, key)).toBe(200)
   expect(await submit(running.ingestUrl, key, { latitude: 91 })).toBe(400)
   await eventually(() => operator.call('GET', '/devices/tracker-1'))
@@ -29,6 +29,8 @@ test('only the main thread writes the log, and each commit waits for the disk', 
     return kept.items.length > 0
   })
   await operator.eraseDevice('tracker-1')
+  await operator.revokeKey(id)
+  await eventually(async () => (await submit(running.ingestUrl, key)) === 401)
   running.process.kill('SIGTERM')
   expect(await running.ended).toBe(0)
 
@@ -64,15 +66,6 @@ onLinux(
     expect(priorities.filter((priority) => priority !== own)).toEqual(others)
   },
 )
-
-test('the main thread rejects a key revoked in the worker', async () => {
-  const running = await embedded.start(operatorEnv())
-  const operator = await signIn(running.adminUrl)
-  const { id, key } = await operator.createKey()
-  expect(await submit(running.ingestUrl, key)).toBe(200)
-  await operator.revokeKey(id)
-  await eventually(async () => (await submit(running.ingestUrl, key)) === 401)
-})
 
 type Note = {
   readonly thread: 'main' | 'worker'

@@ -61,7 +61,8 @@ export function rebuildStories(
           await refused.ended
           return !refused.output().includes('Another rebuild is in progress') && refused
         },
-        { withinMs: 90_000, everyMs: 1_000 },
+        // Each attempt starts a program.
+        { withinMs: 90_000, everyMs: 5_000 },
       )
       await expectSwitched(next, 'Generation 4 is in use, generation 2 is removed')
 

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { ingestDocument } from '../../ingest-api/openapi.ts'
 import { requestsWith, share, textsWith } from '../keys-in-requests.ts'
 import { bearer } from './apps/app-requests.ts'
-import { startIngest, type IngestHarness } from './ingest-harness.ts'
+import { ingestForAllTests, type IngestHarness } from './ingest-harness.ts'
 
 let ingest: IngestHarness
 const logged: string[] = []
-
-beforeAll(async () => {
-  const logger = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
-  ingest = await startIngest({ logger })
-})
-
-afterAll(() => ingest.close())
+const logger = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
+ingestForAllTests((given) => ({ ingest } = given), { logger })
 
 test('an API key anywhere in a request is repeated neither in the response nor in the log', async () => {
   const { secret: key } = await ingest.createKey({

@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { ingestDocument } from '../../ingest-api/openapi.ts'
 import { answersTo, oddTargets, pathsIn, withoutFault } from '../odd-targets.ts'
 import { bearer, query } from './apps/app-requests.ts'
-import { startIngest, type IngestHarness } from './ingest-harness.ts'
+import { ingestForAllTests, type IngestHarness } from './ingest-harness.ts'
 
 const PATHS = pathsIn(ingestDocument())
 const SENDER_PATHS = PATHS.filter(({ path }) => /senders|points|batches|pub|log/.test(path))
 
 let ingest: IngestHarness
 const errors: string[] = []
-
-beforeAll(async () => {
-  const logger = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) })
-  ingest = await startIngest({ logger })
-})
-
-afterAll(() => ingest.close())
+const logger = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) })
+ingestForAllTests((given) => ({ ingest } = given), { logger })
 
 test.each(PATHS)(
   'odd forms of $path get the error envelope, never with a 500',

@@ -93,8 +93,6 @@ test.each([
   ['email', { email: '\ud800@example.org' }],
   ['email', { email: '<b>@example.org' }],
   ['email', { email: `${'x'.repeat(60)}@${'y.'.repeat(100)}org` }],
-  ['password', { password: 'x'.repeat(11) }],
-  ['password', { password: 'x'.repeat(1025) }],
   ['password', { password: '\ud800'.repeat(12) }],
   ['password', { password: '🚢'.repeat(11) }],
 ])('a new operator is rejected for an invalid %s: %j', async (field, fault) => {
@@ -160,20 +158,6 @@ test('removing an operator ends its sessions', async () => {
   expect(await signIn(email, PASSWORD)).toBe(401)
   expect((await remove(id)).status).toBe(404)
   expect((await change(id, { role: 'admin' })).status).toBe(404)
-})
-
-test('the last admin of an account cannot be removed', async () => {
-  const own = await startAdmin()
-  const session = await own.createSession()
-  const ask = async (method: string, body?: object) =>
-    (await own.api(method, '/operators/op-1', { headers: session, ...(body && { body }) })).status
-  await own.createOperator({ accountId: 'acc-2', role: 'admin' })
-  expect(await ask('PATCH', { role: 'viewer' })).toBe(409)
-  expect(await ask('DELETE')).toBe(409)
-  expect((await own.api('GET', '/session', { headers: session })).status).toBe(200)
-  await own.createOperator({ role: 'admin' })
-  expect(await ask('DELETE')).toBe(200)
-  expect((await own.api('GET', '/session', { headers: session })).status).toBe(401)
 })
 
 test('only a platform operator can create, change or remove another, never an admin or a key', async () => {

@@ -61,13 +61,10 @@ test('creating a key accepts null for optional fields', async () => {
 test.each([
   ['name', { name: ' x' }],
   ['name', { name: 'x\u0000' }],
-  ['name', { name: 'x'.repeat(101) }],
   ['name', { name: newApiKey() }],
   ['deviceIds', { name: 'x', deviceIds: ['van', newApiKey()] }],
-  ['scopes', { name: 'x', scopes: ['everything'] }],
   ['expiresAt', { name: 'x', expiresAt: '2025-12-31T00:00:00Z' }],
   ['deviceIds', { name: 'x', deviceIds: ['\ud800'] }],
-  ['rateLimit', { name: 'x', rateLimit: 0 }],
 ])('creating a key is rejected for an invalid %s: %j', async (field, body) => {
   const answer = await create(body)
   expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })

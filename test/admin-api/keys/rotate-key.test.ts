@@ -46,13 +46,6 @@ test('rotating a key gives it a new secret under the same id; the old one works 
   expect(await opens(key, 7 * DAY)).toBe(true)
 })
 
-test('rotating a key keeps at most one old secret', async () => {
-  const { id, secret: first } = await harness.createKey()
-  const { key: second } = (await rotate(id)).body.data as { key: string }
-  const { key: third } = (await rotate(id)).body.data as { key: string }
-  expect([await opens(first), await opens(second), await opens(third)]).toEqual([false, true, true])
-})
-
 test.each([
   [{ graceSeconds: 0 }, 0, 'active'],
   [{ graceSeconds: 1 }, 1000, 'rotating'],
@@ -66,16 +59,6 @@ test.each([
   expect(await opens(secret, graceMs)).toBe(false)
   if (graceMs > 0) expect(await opens(secret, graceMs - 1)).toBe(true)
 })
-
-test.each([-1, 30 * 24 * 3600 + 1])(
-  'rotating a key is rejected for a grace time of %j',
-  async (graceSeconds) => {
-    const { id, secret } = await harness.createKey()
-    const answer = await rotate(id, { graceSeconds })
-    expect(answer.body.details?.map(({ field }) => field)).toEqual(['graceSeconds'])
-    expect(await opens(secret)).toBe(true)
-  },
-)
 
 test('rotating a key needs no body and no Content-Type, but rejects a malformed body', async () => {
   const { id } = await harness.createKey()

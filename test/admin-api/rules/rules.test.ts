@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals'
+import { newRule } from '../../contracts/store-definitions.ts'
 import { adminForAllTests, bearer, type AdminHarness } from '../admin-harness.ts'
 
 let harness: AdminHarness
@@ -200,11 +201,15 @@ test('a change to a silence that is too short, or to an unknown geofence, is rej
 
 test('an account has at most 200 rules', async () => {
   const { secret } = await harness.createKey({ accountId: 'acc-2' })
+  const rules = Array.from({ length: 199 }, () => newRule({ accountId: 'acc-2' }))
+  for (const rule of rules) await harness.store.createRule(rule)
   const body = { name: 'Rule', when: { stopped: true } }
-  for (let n = 0; n < 200; n += 1) {
-    await harness.api('POST', '/rules', { headers: bearer(secret), body })
-  }
-  const answer = await harness.api('POST', '/rules', { headers: bearer(secret), body })
+  const ask = (method: string, path: string, body?: object) =>
+    harness.api(method, path, { headers: bearer(secret), ...(body && { body }) })
+  expect((await ask('POST', '/rules', body)).status).toBe(201)
+  const answer = await ask('POST', '/rules', body)
   expect(answer.status).toBe(400)
   expect(answer.body.message).toBe('an account has at most 200 rules: delete some first')
+  expect((await ask('DELETE', `/rules/${rules[0]!.id}`)).status).toBe(200)
+  expect((await ask('POST', '/rules', body)).status).toBe(201)
 })

@@ -75,12 +75,8 @@ test.each([
   ['names[""]', { names: { '': 7 } }],
   ['deviceIds', { deviceIds: ['tug', 'Tug'] }],
   ['deviceIds', { deviceIds: ['t*'] }],
-  ['deviceIds', { deviceIds: Array.from({ length: 51 }, (_, n) => `d-${n}`) }],
   ['expiresAt', { expiresAt: new Date(T0).toISOString() }],
   ['expiresAt', { expiresAt: new Date(T0 + 3_600_001 + 30 * DAY).toISOString() }],
-  ['trailMinutes', { trailMinutes: 1_441 }],
-  ['showsNow', { showsNow: 'yes' }],
-  ['showsStreets', { showsStreets: 1 }],
 ])('creating a share is rejected for an invalid %s: %j', async (field, fields) => {
   const answer = await create({ ...usual(), ...fields })
   expect(answer.status).toBe(400)

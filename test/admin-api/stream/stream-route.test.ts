@@ -193,18 +193,6 @@ describe('access to the stream', () => {
 })
 
 describe('refused requests', () => {
-  test.each([
-    ['an empty deviceId', '?deviceId='],
-    ['a deviceId given twice', '?deviceId=a&deviceId=b'],
-    ['a deviceId that is too long', `?deviceId=${'x'.repeat(129)}`],
-    ['a parameter of another name', '?device=a'],
-  ])('%s is a 400', async (_, query) => {
-    const { open } = await start()
-    const source = await open({ query })
-    expect(source.status).toBe(400)
-    expect((await source.error())['message']).toMatch(/device/)
-  })
-
   test('an invalid Last-Event-ID is a 400 that names it', async () => {
     const { open, listen } = await start()
     const good = (await listen()).lastEventId()

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
-import { accessFaults } from './access-faults.ts'
+import { accessFaults, faultsInLooks } from './access-faults.ts'
 import { describeConsole } from './chromium.ts'
 import { chooseAction, consoleSuite, follow, PASSWORD } from './console-harness.ts'
 
@@ -416,26 +416,15 @@ describeConsole('the notifications page', () => {
     await deleted(id)
   })
 
-  test.each([
-    ['light', 390],
-    ['dark', 390],
-    ['light', 1_024],
-    ['dark', 1_400],
-  ] as const)('it is accessible and fits: %s at %d px', async (colorScheme, width) => {
+  test('it is accessible and fits, light and dark', async () => {
     const made = [
       await subscribed('W'.repeat(64), '500/wide'),
       await subscribed('Refused', '422/wide'),
     ]
     await happen()
     await eventually(async () => (await stored('W'.repeat(64)))?.state === 'failing')
-    const page = await suite.signedIn('/notifications', {
-      colorScheme,
-      viewport: { width, height: 800 },
-    })
-    const isInOrder = async () => {
-      expect(await accessFaults(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    }
+    const page = await suite.signedIn('/notifications')
+    const isInOrder = async () => expect(await faultsInLooks(page)).toEqual([])
     await banner(page).waitFor()
     await row(page, 'W'.repeat(64)).first().waitFor()
     await isInOrder()

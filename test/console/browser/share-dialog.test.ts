@@ -195,10 +195,11 @@ describeConsole('the dialog that shares devices', () => {
   test('it fits a phone with long names, light and dark', async () => {
     const id = 'W'.repeat(64)
     await device(id, 'Wwwwww'.repeat(10))
+    const viewport = { width: 360, height: 740 }
+    const page = await suite.signedIn(`/shares?device=${id}`, { viewport })
+    await preview(page).waitFor()
     for (const colorScheme of ['light', 'dark'] as const) {
-      const viewport = { width: 360, height: 740 }
-      const page = await suite.signedIn(`/shares?device=${id}`, { viewport, colorScheme })
-      await preview(page).waitFor()
+      await page.emulateMedia({ colorScheme })
       const widths = await page.evaluate(
         `[document.documentElement, document.querySelector('dialog')].map((one) => one.scrollWidth - one.clientWidth)`,
       )

@@ -1,13 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { projectInUse } from '../../../projector/project-in-use.ts'
-import { projectorGroup } from '../../../projector/projector.ts'
-import { createLogger } from '../../../runtime/process/logger.ts'
-import { eventually } from '../../eventually.ts'
-import { factsWorld } from '../../projector/facts/facts-world.ts'
+import { factsWorld, projectAll } from '../../projector/facts/facts-world.ts'
 import { T0 } from '../../samples.ts'
 import { ingestForAllTests, type IngestHarness } from '../ingest-harness.ts'
 
-const logger = createLogger({ level: 'silent', name: 'test' })
 const MINUTE = 60_000
 const DAY = 86_400_000
 const VISITS = 17
@@ -23,19 +18,7 @@ async function project(): Promise<void> {
   const { eventLog, store, clock } = ingest
   const world = factsWorld({ eventLog, store, clock })
   await world.ingestReports()
-  const stop = new AbortController()
-  const { judging } = world
-  const options = { eventLog, store, judging, metrics: judging.metrics, logger }
-  const running = projectInUse({ ...options, signal: stop.signal })
-  const caughtUp = eventually(async () => {
-    const judged = await store.factsProgress()
-    if (judged === undefined) return false
-    const { events } = await eventLog.lag(projectorGroup(1), await store.checkpoint())
-    return events === 0 && (await eventLog.lag(projectorGroup(1), judged)).events === 0
-  })
-  await Promise.race([running, caughtUp])
-  stop.abort()
-  await running
+  await projectAll({ eventLog, store, judging: world.judging })
 }
 
 test('a phone that sends its backlog newest first still yields every visit', async () => {

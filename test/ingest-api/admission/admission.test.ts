@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { keyHint, newApiKey, secretHash } from '../../../schemas/access/api-key.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { T0 } from '../../samples.ts'
-import { startIngest, type IngestHarness } from '../ingest-harness.ts'
+import { ingestForAllTests, startIngest, type IngestHarness } from '../ingest-harness.ts'
 
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 
 let ingest: IngestHarness
-
-beforeAll(async () => {
-  ingest = await startIngest()
-})
-
-afterAll(() => ingest.close())
+ingestForAllTests((given) => ({ ingest } = given))
 
 /** An ingest API whose store is unavailable while the connection is cut. */
 function startBehind(line: { readonly isCut: boolean }): Promise<IngestHarness> {

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { APP_PATHS, appRouteOf } from '../../../ingest-api/apps/app-routes.ts'
 import { fieldsIn } from '../../../schemas/formats/senders/fields.ts'
 import { RANGES } from '../../../schemas/report/report-fields.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
-import { startIngest, type IngestHarness } from '../ingest-harness.ts'
+import { ingestForAllTests, type IngestHarness } from '../ingest-harness.ts'
 import { anyBody, anyHeaders, anyMediaType, anyQuery, PHONETRACK_LOGGERS } from './any-request.ts'
 
 const READ = 150
@@ -16,21 +16,16 @@ let secret: string
 let asked: string[] = []
 let away = false
 
-beforeAll(async () => {
-  ingest = await startIngest({
-    wrapLog: (log) => ({
-      ready: () => log.ready(),
-      append: async (events) => {
-        if (away) throw new DependencyError('away', { retriable: true })
-        await log.append(events)
-        asked.push(...events.map(({ deviceId }) => deviceId))
-      },
-    }),
-  })
-  secret = (await ingest.createKey()).secret
+ingestForAllTests((given) => ({ ingest, key: secret } = given), {
+  wrapLog: (log) => ({
+    ready: () => log.ready(),
+    append: async (events) => {
+      if (away) throw new DependencyError('away', { retriable: true })
+      await log.append(events)
+      asked.push(...events.map(({ deviceId }) => deviceId))
+    },
+  }),
 })
-
-afterAll(() => ingest.close())
 
 const apps = [...new Map(APP_PATHS.map(({ app }) => [app.name, app])).values()]
 describe.each(apps.map((app) => [app.name, app] as const))('%s', (_, app) => {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { rawConnection } from '../../raw-connection.ts'
 import { HIDDEN } from '../../schemas/hidden-keys.ts'
-import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
+import { ingestForAllTests, type Answer, type IngestHarness } from '../ingest-harness.ts'
 import { rejectionsOf } from './rejections-of.ts'
 import {
   batch,
@@ -20,13 +20,8 @@ import {
 
 let ingest: IngestHarness
 const logged: string[] = []
-
-beforeAll(async () => {
-  const logger = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
-  ingest = await startIngest({ logger })
-})
-
-afterAll(() => ingest.close())
+const logger = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
+ingestForAllTests((given) => ({ ingest } = given), { logger })
 
 /** Everything that was logged, counted, stored and answered. */
 async function seenOf(id: string, answers: readonly Answer[]): Promise<string> {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { T0 } from '../../samples.ts'
 import { expectRefused } from '../expect-refused.ts'
-import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
+import { ingestForAllTests, type Answer, type IngestHarness } from '../ingest-harness.ts'
 
 const receivedAt = new Date(T0).toISOString()
 
@@ -9,16 +9,11 @@ let ingest: IngestHarness
 let key: string
 let logged: number
 
-beforeAll(async () => {
-  ingest = await startIngest()
-  key = (await ingest.createKey()).secret
-})
+ingestForAllTests((given) => ({ ingest, key } = given))
 
 beforeEach(async () => {
   logged = (await ingest.logged()).length
 })
-
-afterAll(() => ingest.close())
 
 type Result = { index: number; recordId?: string; error?: string; message?: string }
 type Batch = { accepted: number; rejected: number; results: Result[] }

@@ -4,16 +4,16 @@ import type { NewGeofence } from '../../../store/definitions.ts'
 import type { Store } from '../../../store/store.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { logAndStoreForEachTest } from '../log-and-store.ts'
-import { factsWorld, projectAll } from './facts-world.ts'
+import { circleAt, factsWorld, HOME, projectAll } from './facts-world.ts'
 
 const MINUTE = 60_000
-const HOME = { latitude: 45.27, longitude: 13.7 }
 const accountId = 'acc-1'
 
 let eventLog: EventLog
 let store: Store
 let world: ReturnType<typeof factsWorld>
 const clock = { time: T0, now: () => clock.time }
+const circle = circleAt(clock)
 
 logAndStoreForEachTest((opened) => {
   ;({ eventLog, store } = opened)
@@ -52,17 +52,6 @@ async function refresh(minutes: number): Promise<void> {
   await world.sweep()
   await world.adopt()
 }
-
-const circle = (given: Partial<NewGeofence> = {}): NewGeofence => ({
-  id: 'depot',
-  accountId,
-  createdAt: clock.time,
-  name: 'Depot',
-  shape: { type: 'circle', ...HOME, radius: 60 },
-  confirmSeconds: 0,
-  enabled: true,
-  ...given,
-})
 
 async function change(given: Partial<NewGeofence>): Promise<void> {
   const change = { accountId, id: 'depot', changedAt: clock.time }

@@ -1,18 +1,18 @@
 import { expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
-import type { NewGeofence, NewRule } from '../../../store/definitions.ts'
+import type { NewRule } from '../../../store/definitions.ts'
 import type { Store } from '../../../store/store.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { logAndStoreForEachTest } from '../log-and-store.ts'
-import { factsWorld, projectAll } from './facts-world.ts'
+import { circleAt, factsWorld, HOME, projectAll } from './facts-world.ts'
 
 const MINUTE = 60_000
-const HOME = { latitude: 45.27, longitude: 13.7 }
 
 let eventLog: EventLog
 let store: Store
 let world: ReturnType<typeof factsWorld>
 const clock = { time: T0, now: () => clock.time }
+const circle = circleAt(clock)
 
 logAndStoreForEachTest((opened) => {
   ;({ eventLog, store } = opened)
@@ -44,17 +44,6 @@ async function sweep(minutes: number): Promise<void> {
   await world.ingestReports()
   await world.sweep()
 }
-
-const circle = (given: Partial<NewGeofence> = {}): NewGeofence => ({
-  id: 'depot',
-  accountId: 'acc-1',
-  createdAt: clock.time,
-  name: 'Depot',
-  shape: { type: 'circle', ...HOME, radius: 60 },
-  confirmSeconds: 0,
-  enabled: true,
-  ...given,
-})
 
 const rule = (given: Pick<NewRule, 'when'> & Partial<NewRule>): NewRule => ({
   id: 'rule',

@@ -10,6 +10,7 @@ import { projectorGroup } from '../../../projector/projector.ts'
 import { createLogger } from '../../../runtime/process/logger.ts'
 import { createMetrics } from '../../../runtime/process/metrics.ts'
 import type { EventLog } from '../../../event-log/event-log.ts'
+import type { NewGeofence } from '../../../store/definitions.ts'
 import type { Store } from '../../../store/store.ts'
 import { eventually } from '../../eventually.ts'
 
@@ -41,6 +42,22 @@ export async function projectAll({
     await running
   }
 }
+
+export const HOME = { latitude: 45.27, longitude: 13.7 }
+
+/** Geofences around HOME, created at the time of the clock. */
+export const circleAt =
+  (clock: { now(): number }) =>
+  (given: Partial<NewGeofence> = {}): NewGeofence => ({
+    id: 'depot',
+    accountId: 'acc-1',
+    createdAt: clock.now(),
+    name: 'Depot',
+    shape: { type: 'circle', ...HOME, radius: 60 },
+    confirmSeconds: 0,
+    enabled: true,
+    ...given,
+  })
 
 const GRACE_MS = 2_000
 

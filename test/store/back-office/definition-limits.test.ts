@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, test, expect } from '@jest/globals'
 import { Database } from '../../../runtime/sqlite/database.ts'
-import { MOST_RULES } from '../../../schemas/definitions/device-rule.ts'
 import {
   MOST_DEFINITION_BYTES,
   MOST_GEOFENCES,
@@ -147,16 +146,5 @@ describe('limits of geofences and rules', () => {
     expect(page.length).toBeLessThan(11)
     const rest = { accountId, limit: 1_000, after: page.at(-1)! }
     expect(await store.pageGeofences(rest)).toHaveLength(40 - page.length)
-  })
-
-  test('an account has at most 200 rules', async () => {
-    for (let n = 0; n < MOST_RULES; n += 1) {
-      expect(await store.createRule(newRule({ accountId }))).toMatchObject({ revision: 1 })
-    }
-    expect(await store.createRule(newRule({ accountId }))).toBe('too many rules')
-    const all = await store.pageRules({ accountId, limit: MOST_RULES + 1 })
-    expect(all).toHaveLength(MOST_RULES)
-    await store.deleteRule({ accountId, id: all[0]!.id, deletedAt: T0 })
-    expect(await store.createRule(newRule({ accountId }))).toMatchObject({ revision: 1 })
   })
 })

@@ -19,7 +19,7 @@ import { describeWith } from '../../services/describe-with.ts'
 import { mongoSuite, silent } from './database.ts'
 import { everyInterruption, interrupted } from './interrupted-collections.ts'
 
-const RECORDS = 3_000
+const RECORDS = 2_200
 const WRITTEN_AT_ONCE = 500
 const LOOK = { withinMs: 90_000, everyMs: 200 }
 

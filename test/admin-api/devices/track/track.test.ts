@@ -169,16 +169,6 @@ test('the track of a device is a 404 for an unknown device, or one that the key 
   expect(answer.status).toBe(404)
 })
 
-test.each([
-  ['points', '?points=99'],
-  ['points', '?points=10001'],
-  ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-])('the track of a device rejects an invalid %s: %s', async (field, query) => {
-  const answer = await find(query)
-  expect(answer.status).toBe(400)
-  expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
-})
-
 const activity = (query: string, deviceId = 'tug') =>
   harness.api('GET', `/devices/${deviceId}/activity?${query}`, { headers })
 
@@ -209,7 +199,6 @@ test('the activity of a device is a 404 for an unknown device', async () => {
 test.each([
   ['tz', 'tz=Mars/Base'],
   ['from', 'from=2000-01-01T00:00:00Z'],
-  ['from', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
 ])('the activity of a device rejects an invalid %s: %s', async (field, query) => {
   const answer = await activity(query)
   expect(answer.status).toBe(400)
