@@ -36,7 +36,7 @@ export function ingestAddresses(
     bound?.replace(EVERY_ADDRESS, (_, host) => `http://${host === '[::]' ? '[::1]' : '127.0.0.1'}`)
   return {
     forSenders: (asked) =>
-      ingestPublicUrl ?? bound?.replace(EVERY_ADDRESS, () => `http://${usable(asked)}`),
+      ingestPublicUrl ?? bound?.replace(EVERY_ADDRESS, () => `http://${parseClaimedHost(asked)}`),
     ...(internal !== undefined && { internal }),
     ...(own !== undefined && { testSecret: own.testSecret }),
   }
@@ -48,7 +48,7 @@ export function isLoopback(url: string): boolean {
 }
 
 /** A host as claimed by a client. */
-function usable(asked: string): string {
+function parseClaimedHost(asked: string): string {
   const url = URL.canParse(`http://${asked}`) ? new URL(`http://${asked}`) : undefined
   const isHost = url?.host === asked.toLowerCase() && !/^(0\.0\.0\.0|\[::\])$/.test(url.host)
   return isHost ? url.host : 'localhost'

@@ -146,7 +146,7 @@ export class Journal {
 
   async *#entries(): AsyncGenerator<JournalEntry> {
     for await (const { text, end } of this.#lines(this.#settled)) {
-      const json = objectIn(text)
+      const json = parseObject(text)
       if (json !== undefined) yield { text, json, end }
     }
   }
@@ -170,7 +170,7 @@ export class Journal {
   }
 }
 
-function objectIn(text: string): object | undefined {
+function parseObject(text: string): object | undefined {
   try {
     const json: unknown = JSON.parse(text)
     return typeof json === 'object' && json !== null ? json : undefined

@@ -79,7 +79,7 @@ export function isTooMuch({ status, ids }: Pick<AttemptMade, 'status' | 'ids'>):
 }
 
 /** The maximum number of items in the next request: half of one that was too large, more after each success. */
-export function mostAfter(most: number, attempt: AttemptMade): number {
+export function limitAfter(most: number, attempt: AttemptMade): number {
   if (isTooMuch(attempt)) return Math.floor(attempt.ids.length / 2)
   return isSuccess(attempt.status) ? most * 2 : most
 }
@@ -98,10 +98,10 @@ export function afterAttempt(
   // A replaced target's failure does not count against the new target.
   if (isReplaced === true && !isSuccess(status)) return counted
   if (attempt.isLate === true) {
-    return afterLateMail({ ...counted, ...mailed(counted, attempt) }, attempt)
+    return afterLateMail({ ...counted, ...addMailTime(counted, attempt) }, attempt)
   }
   const delivered = { ...counted, deliveredAt: attempt.begunAt }
-  const after = withoutNotice(afterItems(delivered, attempt))
+  const after = dropNotice(afterItems(delivered, attempt))
   return notice === undefined ? after : { ...after, notice }
 }
 
@@ -111,22 +111,22 @@ function afterItems(counted: SubscriptionProgress, attempt: AttemptMade): Subscr
   if (isTooMuch(attempt)) return counted
   const { status, isChat } = attempt
   const isRefusal = status !== undefined && (isChat ? CHAT_REFUSALS : REFUSALS).includes(status)
-  if (!isRefusal) return failed(counted, attempt)
+  if (!isRefusal) return recordFailure(counted, attempt)
   const [refusedId = ''] = attempt.ids
   const refusals = refusalsOf(before, refusedId) + 1
   if (attempt.takesTests === true) return setAside(markHealthy(counted), attempt)
   if (isChat === true) {
-    const after = failed(counted, attempt)
+    const after = recordFailure(counted, attempt)
     return { ...after, attempt: { ...after.attempt!, refusals, refusedId } }
   }
   const isOver = refusals >= TRIES_OF_AN_ITEM
   const left = isOver ? setAside(counted, attempt) : counted
   if (setAsideInARow >= MOST_SET_ASIDE_IN_A_ROW) {
     // The next item shows whether the receiver works again.
-    const after = failed(left, attempt)
+    const after = recordFailure(left, attempt)
     return isOver ? after : { ...after, attempt: { ...after.attempt!, refusals, refusedId } }
   }
-  if (isOver) return withoutAttempt(left)
+  if (isOver) return dropAttempt(left)
   const nextAt = attempt.now + pauseAfter(refusals, attempt)
   const failures = before?.failures ?? 0
   return { ...counted, attempt: { failures, refusals, refusedId, nextAt } }
@@ -149,17 +149,17 @@ function succeeded(progress: SubscriptionProgress, attempt: AttemptMade): Subscr
   const { now, ids, moves, error } = attempt
   const lastError = error ?? (progress.late === undefined ? undefined : progress.lastError)
   const after = {
-    ...passed(markHealthy(progress), attempt),
+    ...recordSuccess(markHealthy(progress), attempt),
     setAside: progress.setAside.filter(({ id }) => !ids.includes(id)),
     succeededAt: now,
     ...(moves?.isGap === true && { gapToldAt: moves.to }),
     ...(lastError !== undefined && { lastError }),
-    ...mailed(progress, attempt),
+    ...addMailTime(progress, attempt),
   }
   return addLateMail(moves?.end === true ? markCaughtUp(after) : after, attempt)
 }
 
-function mailed(progress: SubscriptionProgress, { now, isMail, status }: AttemptMade) {
+function addMailTime(progress: SubscriptionProgress, { now, isMail, status }: AttemptMade) {
   if (isMail !== true || !isSuccess(status)) return {}
   return { mailedAt: [...mailedWithinHour(progress.mailedAt, now), now] }
 }
@@ -168,7 +168,7 @@ function mailed(progress: SubscriptionProgress, { now, isMail, status }: Attempt
  * The items are done. An operator may have moved the mark in the meantime: then the operator's mark
  * counts.
  */
-function passed(
+function recordSuccess(
   { resend, ...progress }: SubscriptionProgress,
   { ids, moves }: AttemptMade,
 ): SubscriptionProgress {
@@ -184,7 +184,7 @@ function passed(
   }
 }
 
-function failed(
+function recordFailure(
   progress: SubscriptionProgress,
   { now, random, status, error = `status ${status}`, retryAfterMs }: AttemptMade,
 ): SubscriptionProgress {
@@ -208,20 +208,17 @@ function setAside(progress: SubscriptionProgress, attempt: AttemptMade): Subscri
   const aside = attempt.ids.map((id) => ({ id, at, status }))
   const others = progress.setAside.filter(({ id }) => !attempt.ids.includes(id))
   return {
-    ...passed(progress, attempt),
+    ...recordSuccess(progress, attempt),
     setAside: [...others, ...aside].slice(-MOST_SHOWN),
     setAsideInARow: progress.setAsideInARow + 1,
   }
 }
 
-function withoutNotice({
-  notice: _notice,
-  ...progress
-}: SubscriptionProgress): SubscriptionProgress {
+function dropNotice({ notice: _notice, ...progress }: SubscriptionProgress): SubscriptionProgress {
   return progress
 }
 
-function withoutAttempt({
+function dropAttempt({
   attempt: _attempt,
   ...progress
 }: SubscriptionProgress): SubscriptionProgress {

@@ -57,7 +57,7 @@ export function joinThread<Mine extends Calls<Mine>, Theirs extends Calls<Theirs
   return {
     call(name, ...args) {
       const answered = new Promise((resolve, reject) => {
-        if (gone) return reject(lostError())
+        if (gone) return reject(lostThreadError())
         lastId += 1
         asked.set(lastId, { resolve, reject })
         port.postMessage({ call: name, args, id: lastId } satisfies Message)
@@ -71,7 +71,7 @@ export function joinThread<Mine extends Calls<Mine>, Theirs extends Calls<Theirs
 
     lost() {
       gone = true
-      for (const { reject } of asked.values()) reject(lostError())
+      for (const { reject } of asked.values()) reject(lostThreadError())
       asked.clear()
     },
   }
@@ -91,7 +91,7 @@ function errorOf({ message, retriable }: Failure): Error {
   return retriable === undefined ? new Error(message) : new DependencyError(message, { retriable })
 }
 
-function lostError(): DependencyError {
+function lostThreadError(): DependencyError {
   return new DependencyError('the other thread of this process has ended', { retriable: true })
 }
 

@@ -102,10 +102,10 @@ export function gatheringWriter<Item>({
 
   return {
     write(items, bytes, withinMs = deadlineMs) {
-      if (closed) return Promise.reject(unavailable('the event log is closing'))
+      if (closed) return Promise.reject(unavailableError('the event log is closing'))
       if (items.length === 0) return Promise.resolve()
       if (!room.enter(items.length, bytes)) {
-        return Promise.reject(unavailable('the event log is overloaded'))
+        return Promise.reject(unavailableError('the event log is overloaded'))
       }
       return new Promise((resolve, reject) => {
         const call: Call<Item> = {
@@ -176,7 +176,7 @@ export function gatheringWriter<Item>({
   function expire(call: Call<Item>, withinMs: number) {
     const isQueued = call.state === 'queued'
     if (isQueued) room.leave(call.items.length, call.bytes)
-    answer(call, unavailable(`the event log did not write within ${withinMs} ms`))
+    answer(call, unavailableError(`the event log did not write within ${withinMs} ms`))
     if (isQueued) queue.expire()
   }
 
@@ -191,6 +191,6 @@ export function gatheringWriter<Item>({
   }
 }
 
-function unavailable(message: string): DependencyError {
+function unavailableError(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
 }

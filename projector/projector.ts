@@ -20,7 +20,7 @@ import {
   OtherFactsError,
   sameLogCheck,
   UnfitLogError,
-  whyOtherLog,
+  findOtherLogReason,
   type KnownLog,
 } from './same-log.ts'
 
@@ -78,7 +78,7 @@ export async function runProjector({
   sameLog.begun.catch(refuse)
   const until = AbortSignal.any([signal, refused.signal])
   const ended = new AbortController()
-  const progress = progressIn(store)
+  const progress = readProgress(store)
   const watching = progress.watch(AbortSignal.any([until, ended.signal])).catch(refuse)
   try {
     await eventLog.subscribe({
@@ -130,7 +130,7 @@ async function resumeAfter({
 }): Promise<Offsets> {
   const projected = await progress.resumeAfter()
   if (facts === undefined) return projected
-  const reason = await whyOtherLog(eventLog, await facts.lastJudged())
+  const reason = await findOtherLogReason(eventLog, await facts.lastJudged())
   if (reason !== undefined) throw new OtherFactsError(reason)
   const judged = await facts.progress()
   return judged === undefined ? projected : lowerOffsets(projected, judged)
@@ -202,7 +202,7 @@ type ProjectorProgress = {
   watch(signal: AbortSignal): Promise<void>
 }
 
-export function progressIn(
+export function readProgress(
   readModels: Pick<Generation, 'checkpoint'>,
   { lookEveryMs = LOOK_EVERY_MS }: { lookEveryMs?: number } = {},
 ): ProjectorProgress {

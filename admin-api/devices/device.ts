@@ -18,7 +18,7 @@ import { requireRight } from '../http/rights.ts'
 import { flag, numberBetween, type InputOf } from '../http/rule.ts'
 import { DEVICE, deviceView } from './device-view.ts'
 import { labelsRule } from './label-rules.ts'
-import { noSuchDevice, requireDevice, requireKnownDevice } from './require-device.ts'
+import { deviceNotFound, requireDevice, requireKnownDevice } from './require-device.ts'
 import { NO_STANDINGS, standingsOf } from './standings.ts'
 
 const LONGEST_INTERVAL_SECONDS = 366 * 24 * 60 * 60
@@ -68,7 +68,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       changedAt: clock.now(),
       ...change,
     })
-    if (settings === undefined) throw noSuchDevice()
+    if (settings === undefined) throw deviceNotFound()
     await recordAction(
       ctx,
       caller,

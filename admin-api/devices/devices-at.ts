@@ -79,7 +79,7 @@ export async function listDevicesAt(
         const device = deviceOf.get(place.deviceId)
         if (device === undefined) continue
         await turnEnds()
-        const view = viewAt(device, recordOf.get(place.deviceId), { at, geofences })
+        const view = viewDeviceAt(device, recordOf.get(place.deviceId), { at, geofences })
         if (!isWanted(view, wanted)) continue
         hasMore = room === 0
         if (hasMore) break
@@ -115,10 +115,10 @@ function refuseUnknownThen({ keyId, ruleId, sort }: Wanted): void {
   if (faults.length > 0) throw invalidParams(faults)
 }
 
-type ViewAt = ReturnType<typeof viewAt>
+type ViewAt = ReturnType<typeof viewDeviceAt>
 
 /** The device as its last record by then shows it; without one, it had not reported. */
-function viewAt(
+function viewDeviceAt(
   { status, settings }: Device,
   record: PositionRecord | undefined,
   { at, geofences }: { readonly at: number; readonly geofences: GeofenceIndex },

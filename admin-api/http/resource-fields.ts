@@ -79,13 +79,13 @@ export const VERSION_FIELDS = {
 }
 
 function typeOf({ schema }: { readonly schema: Rule<unknown>['schema'] }): JsonSchema {
-  return withoutBounds(jsonSchemaOf(schema))
+  return dropBounds(jsonSchemaOf(schema))
 }
 
-function withoutBounds(schema: JsonSchema): JsonSchema {
+function dropBounds(schema: JsonSchema): JsonSchema {
   const { type, items } = schema
   if (type === undefined) return schema
-  return items === undefined ? { type } : { type, items: withoutBounds(items as JsonSchema) }
+  return items === undefined ? { type } : { type, items: dropBounds(items as JsonSchema) }
 }
 
 type Call = 'created' | 'changed'
@@ -134,7 +134,7 @@ export function viewOf<Item extends object>(
 ): object {
   const shown = Object.entries(fields).flatMap(([name, { shown, view, isOptional, isSecret }]) => {
     if (shown === undefined) return []
-    const value = written(shown, view ? view(item, caller, now) : valueIn(item, name))
+    const value = formatValue(shown, view ? view(item, caller, now) : readValue(item, name))
     const isLeftOut = value === undefined && (isOptional === true || isSecret === true)
     return isLeftOut ? [] : [[name, value ?? null]]
   })
@@ -149,17 +149,17 @@ export function detailsOf<Item extends object>(
 ): Readonly<Record<string, unknown>> {
   const details = names.flatMap((name) => {
     const { shown, audited } = fields[name] ?? {}
-    const value = written(shown, audited ? audited(item) : valueIn(item, name))
+    const value = formatValue(shown, audited ? audited(item) : readValue(item, name))
     return value === undefined ? [] : [[name, value]]
   })
   return Object.fromEntries(details) as Readonly<Record<string, unknown>>
 }
 
-function valueIn(item: object, name: string): unknown {
+function readValue(item: object, name: string): unknown {
   return (item as Readonly<Record<string, unknown>>)[name]
 }
 
-function written(shown: JsonSchema | undefined, value: unknown): unknown {
+function formatValue(shown: JsonSchema | undefined, value: unknown): unknown {
   return shown?.['format'] === 'date-time' && typeof value === 'number' ? isoTime(value) : value
 }
 

@@ -3,7 +3,7 @@ import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 import type { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import { gazetteer } from './gazetteer.ts'
 import { foldName, matchName, type SearchedName } from './name-match.ts'
-import { nearestOfEach, type FoundStreet } from './nearest-street.ts'
+import { findNearestOfEach, type FoundStreet } from './nearest-street.ts'
 import type { Streets } from './streets.ts'
 import type { StreetTile } from './street-tile.ts'
 import { findTowns } from './town-search.ts'
@@ -85,7 +85,7 @@ async function findStreets(
     const folded = foldedNames.get(placed.tile) ?? placed.tile.names.map(foldName)
     foldedNames.set(placed.tile, folded)
     const isWanted = (name: number) => folded[name]?.includes(first) === true
-    for (const street of nearestOfEach(placed, near, STREETS_WITHIN_METRES, isWanted)) {
+    for (const street of findNearestOfEach(placed, near, STREETS_WITHIN_METRES, isWanted)) {
       candidates.push({ street, rank: matchName(searched, foldName(street.name)) ?? 3 })
     }
     await endTurn()

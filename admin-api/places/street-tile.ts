@@ -88,9 +88,9 @@ type StreetFeature = { tags: number; type: number; geometry: number }
 
 function readStreet(read: Reading, layer: StreetLayer, at: number, pbf: Pbf): void {
   const found = { tags: 0, type: 0, geometry: 0 }
-  const { tags, type, geometry } = messageAt(at, pbf, readFeature, found)
+  const { tags, type, geometry } = readMessageAt(at, pbf, readFeature, found)
   if (type !== LINES || tags === 0 || geometry === 0) return
-  const name = nameIn(layer, tags, pbf)
+  const name = readStreetName(layer, tags, pbf)
   if (name === undefined) return
   const index = read.names.get(name) ?? read.names.size
   read.names.set(name, index)
@@ -98,7 +98,7 @@ function readStreet(read: Reading, layer: StreetLayer, at: number, pbf: Pbf): vo
   while (read.nameOf.length < read.ends.length) read.nameOf.push(index)
 }
 
-function messageAt<Read>(
+function readMessageAt<Read>(
   at: number,
   pbf: Pbf,
   read: (tag: number, into: Read, pbf: Pbf) => void,
@@ -115,7 +115,7 @@ function readFeature(tag: number, feature: StreetFeature, pbf: Pbf): void {
 }
 
 /** The name of a road; undefined for anything else. */
-function nameIn({ keys, values }: StreetLayer, at: number, pbf: Pbf): string | undefined {
+function readStreetName({ keys, values }: StreetLayer, at: number, pbf: Pbf): string | undefined {
   let name: number | undefined
   let kind: number | undefined
   pbf.pos = at
@@ -127,13 +127,13 @@ function nameIn({ keys, values }: StreetLayer, at: number, pbf: Pbf): string | u
     else if (KINDS.has(key)) kind = value
   }
   if (name === undefined) return undefined
-  if (kind !== undefined && NO_ROADS.has(textAt(kind, pbf))) return undefined
-  return textAt(name, pbf) || undefined
+  if (kind !== undefined && NO_ROADS.has(readTextAt(kind, pbf))) return undefined
+  return readTextAt(name, pbf) || undefined
 }
 
 /** A value's text has the same number as a layer's name. */
-function textAt(at: number, pbf: Pbf): string {
-  return messageAt(at, pbf, readName, { name: '' }).name
+function readTextAt(at: number, pbf: Pbf): string {
+  return readMessageAt(at, pbf, readName, { name: '' }).name
 }
 
 function readLines({ points, ends }: Reading, at: number, pbf: Pbf): void {

@@ -60,7 +60,7 @@ export async function* readReports(
     }
     const periods = by && groupDays(days, by).flatMap((group) => periodOf(group, totals) ?? [])
     const { name, labels = [] } = device.settings
-    const whole = { ...shown(range), ...[...totals.values()].reduce(addTotals, NO_TOTALS) }
+    const whole = { ...formatSpan(range), ...[...totals.values()].reduce(addTotals, NO_TOTALS) }
     yield [{ deviceId, name: name ?? null, labels, ...whole, ...(periods && { periods }) }]
   }
 }
@@ -72,9 +72,9 @@ function periodOf(
   const known = days.flatMap(({ day }) => totals.get(day) ?? [])
   if (known.length === 0) return undefined
   const span = { from: days[0]?.from ?? 0, to: days.at(-1)?.to ?? 0 }
-  return { ...shown(span), ...known.reduce(addTotals) }
+  return { ...formatSpan(span), ...known.reduce(addTotals) }
 }
 
-function shown({ from, to }: TimeSpan) {
+function formatSpan({ from, to }: TimeSpan) {
   return { from: isoTime(from), to: isoTime(to) }
 }

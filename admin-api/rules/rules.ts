@@ -132,7 +132,7 @@ const RULE_FIELDS = {
         'No report can pass the threshold, or `clear`: the rule is never raised, or never cleared. New rules are rejected with 400',
     },
     {
-      view: ({ when }: DeviceRule) => unreachableThresholds(when).length > 0 || undefined,
+      view: ({ when }: DeviceRule) => findUnreachableThresholds(when).length > 0 || undefined,
       isOptional: true,
     },
   ),
@@ -152,7 +152,7 @@ function requireLongSilence({ when, forSeconds }: Pick<RuleContent, 'when' | 'fo
  */
 function requireReachable({ when }: Pick<RuleContent, 'when'>, before?: RuleContent): void {
   if (isDeepStrictEqual(when, before?.when)) return
-  const faults = unreachableThresholds(when).map(({ member, field, expected }) => ({
+  const faults = findUnreachableThresholds(when).map(({ member, field, expected }) => ({
     field: `when.${member}`,
     message: `when.${member} must be a value that ${field} can pass, which is ${expected}`,
   }))
@@ -183,7 +183,7 @@ type UnreachableThreshold = {
  * Thresholds that no report can pass, so that the rule would never be raised, always hold, or never
  * be cleared: usually in the wrong unit. Attributes have no range.
  */
-function unreachableThresholds(when: When): readonly UnreachableThreshold[] {
+function findUnreachableThresholds(when: When): readonly UnreachableThreshold[] {
   if (!('field' in when) || 'is' in when) return []
   const known = MEASUREMENT_FIELDS.find(({ name }) => name === when.field)
   if (known === undefined) return []

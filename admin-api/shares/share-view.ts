@@ -67,7 +67,7 @@ export async function sharedNames(
   share: Share,
   store: Pick<Store, 'findDevices'>,
 ): Promise<ReadonlyMap<string, SharedName>> {
-  return namesIn(share, await ownNames([share], store))
+  return listNames(share, await ownNames([share], store))
 }
 
 /** The name of a share, or else the names of its devices. */
@@ -88,11 +88,11 @@ export async function shareTitles(
     .filter(({ name }) => name === undefined)
     .map((share) => ({ ...share, devices: share.devices.slice(0, NAMED_IN_TITLE) }))
   const own = await ownNames(unnamed, store)
-  const names = new Map(unnamed.map((share) => [share.id, namesIn(share, own)]))
+  const names = new Map(unnamed.map((share) => [share.id, listNames(share, own)]))
   return new Map(shares.map((share) => [share.id, shareTitle(share, names.get(share.id) ?? NONE)]))
 }
 
-function namesIn({ devices }: Share, names: ReadonlyMap<string, string | undefined>) {
+function listNames({ devices }: Share, names: ReadonlyMap<string, string | undefined>) {
   return new Map(
     devices.map(({ deviceId, ref, name }, n) => [
       deviceId,

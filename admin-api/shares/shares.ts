@@ -95,7 +95,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     const { name, deviceIds, names = {}, expiresAt, trailMinutes, showsNow, showsStreets } = body
     const lives = await store.livesOf({ accountId, deviceIds })
     const knownDevices = await store.findDevices({ accountId, deviceIds })
-    if (knownDevices.length < deviceIds.length) throw unknownDevice()
+    if (knownDevices.length < deviceIds.length) throw unknownDeviceError()
     if (Object.keys(names).some((deviceId) => !deviceIds.includes(deviceId))) {
       throw invalidParams([{ field: 'names', message: NAMES_EXPECTED }])
     }
@@ -129,7 +129,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
       expiresAt,
     }
     const token = newShareToken()
-    if (!(await store.createShare(share, secretHash(token)))) throw unknownDevice()
+    if (!(await store.createShare(share, secretHash(token)))) throw unknownDeviceError()
     const title = shareTitle(share, await sharedNames(share, store))
     const details = { name: title, deviceIds, trailMinutes, showsNow, showsStreets }
     const ends = { expiresAt: isoTime(expiresAt) }
@@ -206,7 +206,7 @@ created, except one last known position of each device. With \`"showsNow":false\
 a device appears once it has reported. An erased device leaves its shares for good. Open streams end within 5 s of a change.
 `.trim()
 
-function unknownDevice(): ApiError {
+function unknownDeviceError(): ApiError {
   return invalidParams([{ field: 'deviceIds', message: DEVICES_EXPECTED }])
 }
 

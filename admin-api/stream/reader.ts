@@ -73,12 +73,12 @@ export function streamReader(
   async function* read(): AsyncGenerator<string, void> {
     const stopListening = feed.listen(() => pulse.ring())
     try {
-      if (resumeAfter === undefined && feed.hasBegun()) place = atEnd()
+      if (resumeAfter === undefined && feed.hasBegun()) place = positionAtEnd()
       const placed = place !== undefined
       yield retryLine() + pulse.beatNow()
       yield* pulse.meanwhile(feed.until(feed.hasBegun, { signal }))
       if (signal.aborted) return
-      place ??= resumeAfter === undefined ? atEnd() : yield* found(resumeAfter)
+      place ??= resumeAfter === undefined ? positionAtEnd() : yield* found(resumeAfter)
       yield* pulse.meanwhile(feed.until(feed.isCaughtUp, { signal }))
       const reader = new LogReader(feed, place, frames.wants)
       while (!feed.holds(place.offsets)) if (!(yield* catchUp(reader))) return
@@ -88,7 +88,7 @@ export function streamReader(
     }
   }
 
-  function atEnd(): ReaderPosition {
+  function positionAtEnd(): ReaderPosition {
     return { offsets: feed.end(), last: feed.last }
   }
 
@@ -207,7 +207,7 @@ export function startPulse({
     ring()
   })
 
-  return { ring, heard, beat, beatNow, meanwhile }
+  return { ring, heard: waitForSignal, beat, beatNow: writeHeartbeat, meanwhile: beatDuring }
 
   /** Announces new work. If nobody waits, the signal is stored for the next wait. */
   function ring(): void {
@@ -216,13 +216,13 @@ export function startPulse({
   }
 
   /** Resolves at the next signal. */
-  async function heard(): Promise<void> {
+  async function waitForSignal(): Promise<void> {
     if (!rung) await new Promise<void>((resolve) => (wake = resolve))
     rung = false
     wake = undefined
   }
 
-  function beatNow(): string {
+  function writeHeartbeat(): string {
     return heartbeatFrame(mark())
   }
 
@@ -230,11 +230,11 @@ export function startPulse({
   function beat(): string | undefined {
     if (!due) return undefined
     due = false
-    return beatNow()
+    return writeHeartbeat()
   }
 
   /** The promise's result, with heartbeats while waiting. Undefined when the reader has ended. */
-  async function* meanwhile<T>(work: Promise<T>): AsyncGenerator<string, T | undefined> {
+  async function* beatDuring<T>(work: Promise<T>): AsyncGenerator<string, T | undefined> {
     let settled = false
     const settle = () => {
       settled = true
@@ -242,7 +242,7 @@ export function startPulse({
     }
     work.then(settle, settle)
     while (!settled && !signal.aborted) {
-      await heard()
+      await waitForSignal()
       const heartbeat = beat()
       if (heartbeat !== undefined) yield heartbeat
     }

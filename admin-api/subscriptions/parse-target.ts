@@ -110,7 +110,7 @@ export function targetParser(networks: OutboundNetworks) {
       return { field: at, message: member === undefined ? `${field} ${message}` : field + message }
     })
     if (faults.length > 0) return { faults }
-    const { threadId, ...made } = withoutNull(members)
+    const { threadId, ...made } = dropNulls(members)
     const thread = threadId === undefined ? {} : { threadId: Number(threadId) }
     return { made: { ...made, ...thread } as SubscriptionTarget }
   }
@@ -205,7 +205,7 @@ function areAddresses(value: unknown): boolean {
   )
 }
 
-function withoutNull(members: Members): Members {
+function dropNulls(members: Members): Members {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== null && value !== undefined),
   )

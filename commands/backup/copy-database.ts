@@ -3,7 +3,7 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { translateErrors, translation } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { EventLog } from '../../event-log/event-log.ts'
-import { whyOtherLog } from '../../projector/same-log.ts'
+import { findOtherLogReason } from '../../projector/same-log.ts'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import type { OpenData } from '../open.ts'
@@ -85,7 +85,7 @@ export async function checkCopy(
 async function compare(eventLog: EventLog, store: Store) {
   const generation = await store.openGeneration(await store.currentGeneration())
   try {
-    const reason = await whyOtherLog(eventLog, await generation.lastApplied())
+    const reason = await findOtherLogReason(eventLog, await generation.lastApplied())
     if (reason !== undefined) throw new Error(`log and store do not belong together: ${reason}`)
     return extentOf(await eventLog.extent(), await generation.checkpoint())
   } finally {

@@ -68,7 +68,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
       `${directory} has no ${MANIFEST_FILE}: it is not a backup, or one that did not finish; choose another one`,
     )
   }
-  return checked(await readFile(file, 'utf8'), { directory, file })
+  return parseManifest(await readFile(file, 'utf8'), { directory, file })
 }
 
 /** Whether a path leads to a file with content, not a directory, pipe or device. */
@@ -129,7 +129,10 @@ const MANIFEST = Joi.object<Manifest>({
   .unknown()
   .messages({ '*': 'it must be a JSON object' })
 
-function checked(json: string, { directory, file }: { directory: string; file: string }): Manifest {
+function parseManifest(
+  json: string,
+  { directory, file }: { directory: string; file: string },
+): Manifest {
   const given = parseJson(json)
   const { format, version } = (given ?? {}) as { format?: unknown; version?: unknown }
   if (Number.isInteger(format) && Number(format) > FORMAT) {

@@ -76,16 +76,16 @@ export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean 
   const skips = [...tally.skipped].sort(([, a], [, b]) => b.count - a.count)
   const devices = [...tally.devices]
   const lines = [
-    `${dryRun ? 'would be imported' : 'accepted'}: ${formatThousands(tally.accepted)}${known(tally, dryRun)}`,
+    `${dryRun ? 'would be imported' : 'accepted'}: ${formatThousands(tally.accepted)}${formatKnown(tally, dryRun)}`,
     ...devices
       .slice(0, MOST_DEVICES)
       .map(
         ([id, { count: n, from, to }]) => `  ${id}: ${formatThousands(n)}, from ${from} to ${to}`,
       ),
-    ...some(devices.length - MOST_DEVICES, (n) => `  and ${n} more devices`),
-    ...some(tally.repeats, (n) => `repeats among them: ${n} (same device, time and position)`),
-    ...some(tally.dropped, (n) => `attributes omitted, too long or too many: ${n}`),
-    ...some(tally.outside, (n) => `outside of --from and --to: ${n}`),
+    ...lineIfAny(devices.length - MOST_DEVICES, (n) => `  and ${n} more devices`),
+    ...lineIfAny(tally.repeats, (n) => `repeats among them: ${n} (same device, time and position)`),
+    ...lineIfAny(tally.dropped, (n) => `attributes omitted, too long or too many: ${n}`),
+    ...lineIfAny(tally.outside, (n) => `outside of --from and --to: ${n}`),
     ...[...tally.others].map(([what, n]) => `no positions, ${what}: ${formatThousands(n)}`),
     ...[...tally.misspelt].map(
       ([name, n]) => `ignored, perhaps misspelt: ${name} (${formatThousands(n)})`,
@@ -102,7 +102,7 @@ export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean 
   return `${lines.join('\n')}\n`
 }
 
-function known({ accepted }: ImportTally, dryRun: boolean): string {
+function formatKnown({ accepted }: ImportTally, dryRun: boolean): string {
   return dryRun || accepted === 0 ? '' : ' (the service has them now, whether new or known before)'
 }
 
@@ -112,7 +112,7 @@ export function exitCode({ unreadable, skipped, withoutPositions }: ImportTally)
   return skipped.size > 0 || withoutPositions.length > 0 ? 1 : 0
 }
 
-function some(n: number, line: (n: string) => string): string[] {
+function lineIfAny(n: number, line: (n: string) => string): string[] {
   return n > 0 ? [line(formatThousands(n))] : []
 }
 

@@ -47,8 +47,8 @@ export function deviceDigest(
       if (counts) records.add(canonicalRecord(record))
       // Not yet applied when the status was read.
       if (stored === undefined || !includes(stored.applied, record.origin)) return
-      all = folded(all, record)
-      if (counts) covered = folded(covered, record)
+      all = foldRecord(all, record)
+      if (counts) covered = foldRecord(covered, record)
     },
 
     /** Whether a heartbeat beyond `upTo` has replaced covered ones. */
@@ -102,7 +102,7 @@ function agrees(stored: DeviceStatus, all: DeviceStatus, partial: boolean): bool
 }
 
 /** Records come once each, in any order, so `applied` is omitted. */
-function folded(previous: DeviceStatus | undefined, record: PositionRecord): DeviceStatus {
+function foldRecord(previous: DeviceStatus | undefined, record: PositionRecord): DeviceStatus {
   const { origin, ...event } = record
   return deviceStatus(previous && { ...previous, applied: {} }, { origin, event })
 }

@@ -18,7 +18,7 @@ export function eventsDone(
 }
 
 /** Why the log cannot rebuild records of these origins; undefined if it can. */
-export function missingFromLog(
+export function findMissingEntries(
   origins: ReadonlyMap<number, OriginBounds>,
   extent: readonly Extent[],
 ): string | undefined {

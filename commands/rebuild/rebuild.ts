@@ -3,7 +3,7 @@ import type { EventLog, Extent } from '../../event-log/event-log.ts'
 import { endOf, hasReached, lowerOffsets } from '../../event-log/offsets.ts'
 import { keepDeadLetters } from '../../projector/dead-letters.ts'
 import { runProjector } from '../../projector/projector.ts'
-import { gapBefore, whyOtherLog, type KnownLog } from '../../projector/same-log.ts'
+import { findGapBefore, findOtherLogReason, type KnownLog } from '../../projector/same-log.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
 import type { Metrics } from '../../runtime/process/metrics.ts'
@@ -13,7 +13,7 @@ import type { Erasures, ReadModels } from '../../store/read-models.ts'
 import type { Cover } from './device-digest.ts'
 import { digestsOf, type Digest } from './digest.ts'
 import { progressText, showProgress, type Screen } from '../progress.ts'
-import { eventsDone, missingFromLog } from './log-coverage.ts'
+import { eventsDone, findMissingEntries } from './log-coverage.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
@@ -96,8 +96,8 @@ async function buildAndCompare(
     retentionDays === undefined ? -Infinity : clock.now() + HOUR_MS - retentionDays * DAY_MS
   const origins = await before.origins({ receivedSince })
   const extent = await eventLog.extent()
-  const unfit = await whyUnfit(eventLog, before)
-  const missing = unfit ?? missingFromLog(origins, extent)
+  const unfit = await findUnfitReason(eventLog, before)
+  const missing = unfit ?? findMissingEntries(origins, extent)
   if (missing !== undefined && !force) return { kind: 'log too short', reason: missing }
 
   const cover: Cover = {
@@ -136,10 +136,13 @@ async function buildAndCompare(
 }
 
 /** Why the log cannot continue these read models; undefined if it can. */
-async function whyUnfit(eventLog: KnownLog, readModels: Generation): Promise<string | undefined> {
-  const otherLog = await whyOtherLog(eventLog, await readModels.lastApplied())
+async function findUnfitReason(
+  eventLog: KnownLog,
+  readModels: Generation,
+): Promise<string | undefined> {
+  const otherLog = await findOtherLogReason(eventLog, await readModels.lastApplied())
   if (otherLog !== undefined) return otherLog
-  const gap = await gapBefore(eventLog, await readModels.checkpoint())
+  const gap = await findGapBefore(eventLog, await readModels.checkpoint())
   return gap && `the log no longer holds ${gap}, which the read models in use lack`
 }
 

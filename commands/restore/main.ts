@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { loadConfig } from '../../runtime/config/config.ts'
 import { commandLine } from '../../runtime/process/command-line.ts'
 import { megabytes } from '../backup/backup.ts'
-import { directoryIn, type Options } from '../backup/options.ts'
+import { requireDirectory, type Options } from '../backup/options.ts'
 import { runCommand } from '../command.ts'
 import { openData } from '../open.ts'
 import { showProgress } from '../progress.ts'
@@ -30,7 +30,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
 /** @throws {UsageError} that says what to enter. */
 function parseOptions(args: readonly string[]): Options | 'help' {
   const missing = 'name the folder of the backup: npm run restore -- DIR; see --help'
-  return line.parse(args, (_, operands) => directoryIn(operands, missing))
+  return line.parse(args, (_, operands) => requireDirectory(operands, missing))
 }
 
 async function run({ directory }: Options): Promise<void> {

@@ -85,7 +85,7 @@ async function copyChecked({
       done += bytes
       show(`copies ${name}: ${Math.floor((100 * done) / Math.max(1, total))} % of the backup`)
     })
-    if (copied !== sha256) throw damaged(join(from, name))
+    if (copied !== sha256) throw damagedFileError(join(from, name))
   }
 }
 
@@ -104,7 +104,7 @@ async function putInPlace(directory: string, { files, begunAt }: Manifest): Prom
 /** A quick check before anything is copied. */
 async function expectWhole(directory: string, { name, bytes }: BackupFile): Promise<void> {
   const file = join(directory, name)
-  if (!(await isFile(file)) || (await stat(file)).size !== bytes) throw damaged(file)
+  if (!(await isFile(file)) || (await stat(file)).size !== bytes) throw damagedFileError(file)
 }
 
 /**
@@ -123,6 +123,6 @@ async function expectAsBackedUp(
   )
 }
 
-function damaged(file: string): Error {
+function damagedFileError(file: string): Error {
   return new Error(`${file} is damaged: it is not as the backup wrote it; choose another backup`)
 }

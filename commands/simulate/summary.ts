@@ -29,7 +29,7 @@ export function simulationSummary(result: RunResult): string {
     ['sent', tally.sent],
     ['acknowledged', tally.acknowledged],
     ['refused', total(tally.refused)],
-    ...byReason(tally.refused),
+    ...listByReason(tally.refused),
     ...group('given up', tally.givenUp),
     ...(tally.unfinished > 0 ? [['unfinished', tally.unfinished] as const] : []),
     ...group('repeated', tally.repeated),
@@ -47,10 +47,10 @@ export function simulationSummary(result: RunResult): string {
 type Row = readonly [name: string, value: string | number]
 
 function group(name: string, counts: ReadonlyMap<string, number>): Row[] {
-  return counts.size === 0 ? [] : [[name, total(counts)], ...byReason(counts)]
+  return counts.size === 0 ? [] : [[name, total(counts)], ...listByReason(counts)]
 }
 
-function byReason(counts: ReadonlyMap<string, number>): Row[] {
+function listByReason(counts: ReadonlyMap<string, number>): Row[] {
   return [...counts].sort().map(([reason, n]) => [`  ${reason}`, n])
 }
 
@@ -86,7 +86,7 @@ export function progressLine({
   expected: number
   elapsedMs: number
 }): string {
-  const done = finished(tally)
+  const done = countFinished(tally)
   const perSecond = elapsedMs > 0 ? (done * 1000) / elapsedMs : 0
   const of = Number.isFinite(expected) ? `/${expected}` : ''
   const lost = total(tally.refused) + total(tally.givenUp)
@@ -138,6 +138,6 @@ function total(counts: ReadonlyMap<string, number>): number {
 }
 
 /** Reports with an outcome. */
-function finished({ acknowledged, refused, givenUp, unfinished }: SimulationTally): number {
+function countFinished({ acknowledged, refused, givenUp, unfinished }: SimulationTally): number {
   return acknowledged + total(refused) + total(givenUp) + unfinished
 }

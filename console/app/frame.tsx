@@ -65,14 +65,14 @@ type NavigationEntry = PageLink & { readonly path: string }
 function Navigation() {
   return (
     <nav aria-label="Console">
-      <Groups of={offeredEntries()} />
+      <Groups of={listEntries()} />
     </nav>
   )
 }
 
 /** On a phone: three pages within reach of the thumb, the others under "More". */
 function PhoneBar() {
-  const places = offeredEntries()
+  const places = listEntries()
   const others = places.filter(({ inBar }) => inBar === undefined)
   const more = (
     <>
@@ -152,7 +152,7 @@ function closeMenu({ currentTarget }: MouseEvent): void {
 }
 
 /** The pages that the operator's role may read. */
-function offeredEntries(): readonly NavigationEntry[] {
+function listEntries(): readonly NavigationEntry[] {
   return PAGES.flatMap(({ path, link, needs }) =>
     link === undefined || (needs !== undefined && !may(needs)) ? [] : [{ ...link, path }],
   )

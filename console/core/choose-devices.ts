@@ -99,7 +99,7 @@ export function sortDevices(
     sos?.has(deviceId) === true ? -1 : pinned.has(deviceId) ? 0 : 1
   const { compare, isMissing = () => false }: DeviceOrder =
     COLUMNS.find(({ id }) => id === sort.by) ??
-    (sort.by === 'distance' && near !== undefined ? byDistance(near) : byMatch(words))
+    (sort.by === 'distance' && near !== undefined ? orderByDistance(near) : orderByMatch(words))
   const turn = sort.isDescending ? -1 : 1
   return devices.sort(
     (a, b) =>
@@ -111,7 +111,7 @@ export function sortDevices(
   )
 }
 
-function byDistance(near: Coordinates): DeviceOrder {
+function orderByDistance(near: Coordinates): DeviceOrder {
   const known = new Map<LiveDevice, number>()
   const metres = (device: LiveDevice) => {
     const distance = known.get(device) ?? metresBetween(near, device.position)
@@ -122,7 +122,7 @@ function byDistance(near: Coordinates): DeviceOrder {
 }
 
 /** Exact matches first, then devices with more whole words; the rest in order of name. */
-function byMatch(words: readonly SearchKey[]): DeviceOrder {
+function orderByMatch(words: readonly SearchKey[]): DeviceOrder {
   const ranks = new Map<LiveDevice, number>()
   const searched = words.map(({ joined }) => joined).join('')
   const rank = (device: LiveDevice) => {

@@ -52,7 +52,7 @@ export function weekdayText(day: string): string {
 export function dateText(day: string, today: string, locale?: string): string {
   const year = day.slice(0, 4)
   const isThisYear = year === today.slice(0, 4)
-  const text = inOrder(String(Number(day.slice(8))), shortMonth(day), locale)
+  const text = joinInLocaleOrder(String(Number(day.slice(8))), shortMonth(day), locale)
   return isThisYear ? text : `${text}${isMonthFirst(locale) ? ',' : ''} ${year}`
 }
 
@@ -62,7 +62,7 @@ export function datesText(first: string, last: string, today: string, locale?: s
   if (first.slice(0, 7) !== last.slice(0, 7)) return `${from} – ${to}`
   const days = `${Number(first.slice(8))} – ${Number(last.slice(8))}`
   const isThisYear = last.slice(0, 4) === today.slice(0, 4)
-  const text = inOrder(days, shortMonth(last), locale)
+  const text = joinInLocaleOrder(days, shortMonth(last), locale)
   return isThisYear ? text : `${text}${isMonthFirst(locale) ? ',' : ''} ${last.slice(0, 4)}`
 }
 
@@ -105,7 +105,7 @@ export function momentText(ms: number, words: Parameters<typeof dateTime>[1]): s
   return `${nearDays.format(apart, 'day')} ${clockText(ms, zone, clock, false)}`
 }
 
-function inOrder(day: string, month: string, locale: string | undefined): string {
+function joinInLocaleOrder(day: string, month: string, locale: string | undefined): string {
   return isMonthFirst(locale) ? `${month} ${day}` : `${day} ${month}`
 }
 

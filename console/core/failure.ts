@@ -55,13 +55,13 @@ export function failureOf(
   })
 }
 
-export function unreachable(cause: unknown): ApiFailure {
+export function unreachableFailure(cause: unknown): ApiFailure {
   const message = 'the service cannot be reached: check the network, then try again'
   return new ApiFailure(message, { status: 0, error: 'UNREACHABLE', cause })
 }
 
 /** A fault that the page itself finds in a field. */
-export function faultAt(field: string, message: string): ApiFailure {
+export function fieldFailure(field: string, message: string): ApiFailure {
   return new ApiFailure(message, {
     status: 400,
     error: 'INVALID_PARAMS',
@@ -92,7 +92,7 @@ function textOf(value: unknown): string | undefined {
  */
 export function faultText({ field, message }: FieldFault, label: string, isEmpty: boolean): string {
   if (/^[A-Z]/.test(message)) return message
-  if (isEmpty) return `Enter ${articleOf(label)} ${inSentence(label)}.`
+  if (isEmpty) return `Enter ${articleOf(label)} ${lowerFirstLetter(label)}.`
   const isAboutField = message.startsWith(`${field} `)
   return sentence(isAboutField ? label + message.slice(field.length) : message)
 }
@@ -102,6 +102,6 @@ function articleOf(label: string): string {
 }
 
 /** Abbreviations keep their capitals. */
-function inSentence(label: string): string {
+function lowerFirstLetter(label: string): string {
   return /^[A-Z]{2}/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1)
 }

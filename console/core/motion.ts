@@ -28,7 +28,7 @@ const SPEED_WITHIN_MS = 300_000
  * arrival known.
  *   device came to a place.
  */
-export function motionAfter(
+export function advanceMotion(
   before: Motion | undefined,
   position: MeasuredPosition,
   { atMs, isNext }: { readonly atMs: number; readonly isNext: boolean },

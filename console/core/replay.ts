@@ -35,17 +35,17 @@ export const MOST_REPLAYED = 10
 const SEPARATOR = '\n'
 
 /** The other devices named in the address (`with`), so that a replay can be shared. */
-export function othersIn(query: URLSearchParams): readonly string[] {
+export function parseOtherDevices(query: URLSearchParams): readonly string[] {
   const ids = query.get('with')?.split(SEPARATOR).filter(Boolean) ?? []
   return ids.slice(0, MOST_REPLAYED - 1)
 }
 
 /** In the address's form. */
-export function othersText(deviceIds: readonly string[]): string {
+export function formatOtherDevices(deviceIds: readonly string[]): string {
   return deviceIds.join(SEPARATOR)
 }
 
 /** The page of the first device, with all devices in the replay. */
 export function replayPath([first = '', ...others]: readonly string[]): string {
-  return `${devicePath(first)}?${new URLSearchParams({ with: othersText(others) })}`
+  return `${devicePath(first)}?${new URLSearchParams({ with: formatOtherDevices(others) })}`
 }

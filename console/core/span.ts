@@ -6,7 +6,7 @@ import { dayBounds, isDay, nextDay } from './times.ts'
 export type Span = { readonly first: string; readonly last: string }
 
 /** The days named in the address: `day`, or `from` and `to`; otherwise today. */
-export function spanIn(query: URLSearchParams, today: string): Span {
+export function parseSpan(query: URLSearchParams, today: string): Span {
   const [day, first, last] = ['day', 'from', 'to'].map((name) => query.get(name) ?? '')
   if (isDay(first ?? '') && isDay(last ?? '')) return orderDays(first ?? '', last ?? '')
   const only = isDay(day ?? '') ? (day ?? today) : today
@@ -71,7 +71,7 @@ export function yearOf(day: string): Span {
 }
 
 /** The days before (-1) or after (1) a span: equally many, or the whole month or year. */
-export function spanBeside(span: Span, by: -1 | 1): Span {
+export function shiftSpan(span: Span, by: -1 | 1): Span {
   const { first, last } = span
   const beside = by < 0 ? nextDay(first, -1) : nextDay(last, 1)
   if (isSame(span, yearOf(first))) return yearOf(beside)

@@ -242,7 +242,7 @@ function episodeLines(episodes: readonly Episode[]) {
       one.kind === 'trip'
         ? [one.start, one.end]
         : one.kind === 'stop'
-          ? [atStop(one), atStop(one)]
+          ? [endAtStop(one), endAtStop(one)]
           : []
     const ofTrip = one.kind === 'trip' ? one : undefined
     const cells = [
@@ -255,7 +255,7 @@ function episodeLines(episodes: readonly Episode[]) {
   })
 }
 
-function atStop({ position, place }: Stop): TripEnd {
+function endAtStop({ position, place }: Stop): TripEnd {
   return { ...position, place }
 }
 
@@ -290,7 +290,7 @@ function episodeOf(item: ApiItem): Trip | Stop {
 const NOWHERE = { latitude: 0, longitude: 0, place: null }
 
 /** The distance of a full bar: one flight must not shrink all others to dots. */
-export function fullBar(distances: readonly number[]): number {
+export function fullBarDistance(distances: readonly number[]): number {
   const some = distances.filter((metres) => metres > 0).sort((a, b) => a - b)
   const usual = some[Math.floor(some.length / 2)] ?? 1
   return Math.min(some.at(-1) ?? 1, 4 * usual)

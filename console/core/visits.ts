@@ -14,7 +14,7 @@ export type Visit = {
  * The stays that started or ended in a range, in order of time.
  * @param facts of one device, the latest first.
  */
-export function visitsIn(facts: readonly ApiFact[]): readonly Visit[] {
+export function pairVisits(facts: readonly ApiFact[]): readonly Visit[] {
   const left = new Set<string>()
   const visits = facts.flatMap(({ type, geofence, at, enteredAt }): Visit[] => {
     if (geofence === undefined) return []

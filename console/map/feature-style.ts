@@ -34,7 +34,7 @@ export function setName(style: Style, name: string, weight: number): Style {
 }
 
 /** The zoom level of a map with this number of metres per pixel. */
-export function zoomAt(resolution: number): number {
+export function resolutionToZoom(resolution: number): number {
   return Math.log2(156_543.03392804097 / resolution)
 }
 

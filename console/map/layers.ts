@@ -220,7 +220,7 @@ async function makeLayers(
   const file = new Archive(url)
   const pmtiles = new PMTiles(file)
   const { tileType, minZoom, minLon, minLat, maxLon, maxLat } = await pmtiles.getHeader()
-  if (!closing.aborted) fileCredit.value = creditIn(await pmtiles.getMetadata())
+  if (!closing.aborted) fileCredit.value = parseCredit(await pmtiles.getMetadata())
   const options = {
     zIndex: ABOVE,
     extent: transformExtent([minLon, minLat, maxLon, maxLat], 'EPSG:4326', 'EPSG:3857'),
@@ -237,7 +237,7 @@ async function makeLayers(
 }
 
 /** The text of a PMTiles file's attribution, which may be HTML. */
-function creditIn(metadata: unknown): string | undefined {
+function parseCredit(metadata: unknown): string | undefined {
   const { attribution } = (metadata ?? {}) as { attribution?: unknown }
   const text = typeof attribution === 'string' ? attribution.replace(/<[^>]*>/g, '').trim() : ''
   return text === '' ? undefined : text

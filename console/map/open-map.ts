@@ -4,7 +4,7 @@ import { defaults as standardInteractions } from 'ol/interaction/defaults.js'
 import { effect, signal } from '@preact/signals'
 import { addressOf } from '../core/address.ts'
 import { boundsOf } from '../core/bounds.ts'
-import { fromMercator, type MapPoint } from '../../schemas/geo/mercator.ts'
+import { mercatorToDegrees, type MapPoint } from '../../schemas/geo/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { Archive } from './archive.ts'
 import { addChosenLayer, coveredArea, hasStreets, hasStreetsAt } from './layers.ts'
@@ -186,9 +186,9 @@ export function toMap({ x, y }: MapPoint): [number, number] {
 }
 
 /** The position at a pixel; beyond 180° its longitude keeps increasing. */
-export function positionAt(map: OlMap, pixel: readonly number[]) {
+export function pixelToPosition(map: OlMap, pixel: readonly number[]) {
   const [x = 0, y = 0] = map.getCoordinateFromPixel([...pixel]) ?? []
-  return fromMercator({ x: x / (2 * HALF_WORLD) + 0.5, y: 0.5 - y / (2 * HALF_WORLD) })
+  return mercatorToDegrees({ x: x / (2 * HALF_WORLD) + 0.5, y: 0.5 - y / (2 * HALF_WORLD) })
 }
 
 function isAnimated(): boolean {

@@ -1,6 +1,12 @@
 import { createContext, type ComponentChildren, type ComponentProps } from 'preact'
 import { useContext, useId, useRef, useState } from 'preact/hooks'
-import { faultAt, toFailure, faultText, type ApiFailure, type FieldFault } from '../core/failure.ts'
+import {
+  fieldFailure,
+  toFailure,
+  faultText,
+  type ApiFailure,
+  type FieldFault,
+} from '../core/failure.ts'
 import { FailedLine } from './states.tsx'
 
 export type Values = Readonly<Record<string, string>>
@@ -156,7 +162,7 @@ function valuesOf(form: HTMLFormElement): Record<string, string> {
 function refuseHalfFilled(form: HTMLFormElement): Record<string, string> {
   for (const control of form.elements) {
     if (control instanceof HTMLInputElement && control.validity.badInput) {
-      throw faultAt(control.name, 'This date is incomplete: complete it, or clear it.')
+      throw fieldFailure(control.name, 'This date is incomplete: complete it, or clear it.')
     }
   }
   return valuesOf(form)

@@ -9,7 +9,7 @@ export const theme = keptChoice('theme', ['system', 'light', 'dark'])
 export const speedUnit = keptChoice('speed', SPEED_UNITS)
 export const lengthUnit = keptChoice('length', LENGTH_UNITS)
 export const sosSound = keptChoice('sos-sound', ['off', 'on'])
-export const clockHours = keptChoice('clock', CLOCKS, usualClock())
+export const clockHours = keptChoice('clock', CLOCKS, localeClock())
 
 /** `local`, `UTC` or a name such as `Europe/Vienna`. */
 export const zoneChoice = createPreference('zone', 'local', (text) =>
@@ -71,7 +71,7 @@ function keptChoice<const T extends string>(
 }
 
 /** The clock of the browser's language. */
-function usualClock(): HourClock {
+function localeClock(): HourClock {
   const { hour12 } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions()
   return hour12 === true ? '12' : '24'
 }

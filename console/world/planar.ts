@@ -8,7 +8,7 @@ const HALF_SPHERE = 2 * Math.PI
  * areas on both sides of 180°, so its rings may run across the whole plane: here they are cut
  * there.
  */
-export function planar(area: Polygon | MultiPolygon): MultiPolygon {
+export function toPlanar(area: Polygon | MultiPolygon): MultiPolygon {
   const polygons = area.type === 'Polygon' ? [area.coordinates] : area.coordinates
   const coordinates = polygons.flatMap((rings) => cut(outerFirst(rings).map(windingAsOnSphere)))
   return { type: 'MultiPolygon', coordinates }

@@ -10,7 +10,7 @@ import {
   afterAttempt,
   isSuccess,
   needsTest,
-  mostAfter,
+  limitAfter,
   type AttemptMade,
   type AttemptReport,
 } from '../after-attempt.ts'
@@ -138,7 +138,7 @@ export function attempts(parts: AttemptParts) {
       }),
       ...(kind === 'test' && { test: outcome }),
     }
-    if (kind !== 'test') most = mostAfter(most, made)
+    if (kind !== 'test') most = limitAfter(most, made)
     const written = await leases.write(
       claimed,
       (progress, revision) =>
@@ -158,7 +158,7 @@ export function attempts(parts: AttemptParts) {
         at: begunAt,
         ids,
         deviceIds: outcome.answer === '' ? [] : deviceIdsOf(told),
-        attempt: kind === 'test' ? 1 : (failuresBefore(kind, claimed)?.failures ?? 0) + 1,
+        attempt: kind === 'test' ? 1 : (countFailures(kind, claimed)?.failures ?? 0) + 1,
         ...outcome,
       })
       .catch((error: unknown) => {
@@ -176,16 +176,16 @@ export function attempts(parts: AttemptParts) {
     return revision === claimed.revision ? subscription : undefined
   }
 
-  function mostItems({ target }: DeviceSubscription): number {
+  function maxItems({ target }: DeviceSubscription): number {
     if (target.kind === 'email') return MOST_IN_MAIL
     const batch = target.kind === 'webhook' ? (target.batch ?? 1) : 1
     return Math.max(1, Math.min(batch, most))
   }
 
-  return { attempt, mostItems }
+  return { attempt, mostItems: maxItems }
 }
 
-function failuresBefore(kind: Load['kind'], { progress }: DeviceSubscription) {
+function countFailures(kind: Load['kind'], { progress }: DeviceSubscription) {
   return kind === 'late' ? progress.late : progress.attempt
 }
 

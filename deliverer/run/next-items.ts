@@ -109,14 +109,14 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
   ) {
     const { accountId, source, labels } = subscription
     const tooLate: string[] = []
-    const wanted = (event: DeviceFact | PositionReported) => {
+    const isToSend = (event: DeviceFact | PositionReported) => {
       const age = ageOf(subscription, event, now())
       const isWanted = age !== 'too old' && wants(subscription, event)
       if (isWanted && age === 'omitted') tooLate.push(event.deviceId)
       return isWanted && age === 'sent'
     }
     const feed = source === 'facts' ? feeds.facts : feeds.positions
-    const page = await feed.read({ ...query, accountId, after, wants: wanted })
+    const page = await feed.read({ ...query, accountId, after, wants: isToSend })
     const found = (page.items as readonly FeedItem<DeviceFact | PositionReported>[]).flatMap(
       (entry) => {
         const item = itemOf(entry)
@@ -132,11 +132,11 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
         ? [{ told, mark: found[place]!.mark }]
         : [],
     )
-    return { ...page, kept, leftOut: await selected(subscription, tooLate) }
+    return { ...page, kept, leftOut: await countSelected(subscription, tooLate) }
   }
 
   /** The number of devices in a list, possibly with repeats, that a subscription is about. */
-  async function selected(subscription: DeviceSubscription, deviceIds: readonly string[]) {
+  async function countSelected(subscription: DeviceSubscription, deviceIds: readonly string[]) {
     if (subscription.labels === undefined || deviceIds.length === 0) return deviceIds.length
     const devices = await devicesOf(subscription.accountId, deviceIds)
     return devices.filter(({ labels }, place) =>

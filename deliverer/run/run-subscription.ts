@@ -7,7 +7,7 @@ import {
 } from '../../schemas/subscriptions/subscription.ts'
 import type { SubscriptionStore } from '../../store/subscriptions.ts'
 import { mailWaitMs } from '../after-attempt.ts'
-import { oldestLate, removeOldest } from '../late-mails.ts'
+import { findOldestLate, removeOldest } from '../late-mails.ts'
 import { gapItem, testItem } from '../../schemas/subscriptions/item.ts'
 import type { RequestSlots } from '../turns.ts'
 import { attempts, type AttemptParts, type Load } from './attempt.ts'
@@ -139,17 +139,17 @@ export function runSubscription(
     const ids = resend.slice(0, mostItems(claimed))
     const told = await items.byIds(claimed, ids)
     if (told.length > 0) return { kind: 'again', told, markAfter: () => mark, end: false }
-    const withoutThem = (progress: SubscriptionProgress) => ({
+    const dropItems = (progress: SubscriptionProgress) => ({
       ...progress,
       resend: progress.resend.filter((id) => !ids.includes(id)),
     })
-    await leases.write(key, withoutThem, { keep: true })
+    await leases.write(key, dropItems, { keep: true })
     return undefined
   }
 
   /** The oldest mail temporarily refused for some of its recipients. */
   async function loadLate(claimed: DeviceSubscription): Promise<Load | undefined> {
-    const mail = oldestLate(claimed)
+    const mail = findOldestLate(claimed)
     const told = mail === undefined ? [] : await items.byIds(claimed, mail.ids)
     const { mark } = claimed.progress
     if (mail !== undefined && told.length > 0) {

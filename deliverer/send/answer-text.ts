@@ -82,10 +82,10 @@ function partsOfUrl(text: string): string[] {
 }
 
 function spellings(secret: string): string[] {
-  return [secret, decoded(secret), escapeSigns(secret, /[&<>]/g)]
+  return [secret, decodeText(secret), escapeSigns(secret, /[&<>]/g)]
 }
 
-function decoded(text: string): string {
+function decodeText(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

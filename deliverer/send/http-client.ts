@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import {
   addressFault,
-  addressIn,
+  parseAddress,
   outboundUrlFault,
   type OutboundNetworks,
 } from '../../runtime/outbound/outbound-url.ts'
@@ -122,7 +122,7 @@ export function httpClient({
   async function exchange({ url: text, headers, body }: OutboundRequest) {
     const url = new URL(text)
     // A connection to an address needs no name look-up.
-    const address = addressIn(url)
+    const address = parseAddress(url)
     const fault =
       address === undefined
         ? outboundUrlFault(text, networks)

@@ -88,7 +88,7 @@ async function consumeOnce<Batch>(
     async startAt(partitions) {
       watch.assigned(partitions)
       next.clear()
-      const after = await answered(resumeAfter, { groupId, signal: ended, logger })
+      const after = await untilAnswered(resumeAfter, { groupId, signal: ended, logger })
       if (after === undefined) return new Map()
       for (const partition of partitions) next.set(partition, (after[partition] ?? -1) + 1)
       return new Map(next)
@@ -115,7 +115,7 @@ async function consumeOnce<Batch>(
 }
 
 /** Asks until there is a response; undefined if there is nothing to ask, or `signal` is aborted. */
-async function answered(
+async function untilAnswered(
   resumeAfter: Consumption<never>['resumeAfter'],
   { groupId, signal, logger }: { groupId: string; signal: AbortSignal; logger: Logger },
 ): Promise<Offsets | undefined> {

@@ -13,7 +13,7 @@ import type { FactLogEntry, FactTopic } from '../fact-log.ts'
 import type { AdminClient } from './admin.ts'
 import { cloudEventHeaders, headerText, toEntry, toErasureMessage } from './event-format.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
-import { offsetsBefore } from './offsets.ts'
+import { fetchOffsetsBefore } from './offsets.ts'
 import type { TopicReaders } from './topic-readers.ts'
 import { messageBytes, topicWriter, type TopicWriterOptions } from './topic-writer.ts'
 
@@ -45,7 +45,7 @@ export function kafkaFactTopic({
       }))
     },
     placeBefore: (time) =>
-      admin.ask('find a time', (client) => offsetsBefore(client, writing.topic, time)),
+      admin.ask('find a time', (client) => fetchOffsetsBefore(client, writing.topic, time)),
     close: () => writer.close(),
   }
 }

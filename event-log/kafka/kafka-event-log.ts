@@ -5,14 +5,14 @@ import type { EventLog, UnreadableEntry } from '../event-log.ts'
 import type { FactTopic } from '../fact-log.ts'
 import { deadLettersOf, REJECTIONS, type TopicKind } from '../topic.ts'
 import { adminClient } from './admin.ts'
-import { kafkaClient, unavailableForNow, type KafkaConnectionOptions } from './kafka-client.ts'
+import { kafkaClient, unavailableError, type KafkaConnectionOptions } from './kafka-client.ts'
 import { Outage } from '../../runtime/process/outage.ts'
 import { kafkaFactTopic } from './fact-topic.ts'
 import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './event-format.ts'
 import { eventIdsAt } from './tail.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { patchKafkajs } from './kafkajs/patch.ts'
-import { lag, offsetsBefore, trim } from './offsets.ts'
+import { lag, fetchOffsetsBefore, trim } from './offsets.ts'
 import { askPartitions } from './partitions.ts'
 import { PARTITIONS_KNOWN_WITHIN_MS, prepareTopics } from './prepared-topics.ts'
 import { readersOfTopics } from './topic-readers.ts'
@@ -99,7 +99,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
   let missing: UnreadableEntry['missing']
   let closed: Promise<void> | undefined
 
-  return withOutage(outage, {
+  return markOutages(outage, {
     rejections,
     deadLetters,
     facts,
@@ -148,7 +148,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
 
     async placeBefore(time) {
       prepared.require()
-      return admin.ask('find a time', (client) => offsetsBefore(client, topic, time))
+      return admin.ask('find a time', (client) => fetchOffsetsBefore(client, topic, time))
     },
 
     async eventIdsAt(offsets) {
@@ -178,11 +178,11 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
     async ready() {
       prepared.require()
       if (missing !== undefined) {
-        throw unavailableForNow(
+        throw unavailableError(
           `the log holds entries that cannot be read while ${missing} is not set`,
         )
       }
-      if (writer.stuckMs() > STUCK_AFTER_MS) throw unavailableForNow('Kafka confirms no writes')
+      if (writer.stuckMs() > STUCK_AFTER_MS) throw unavailableError('Kafka confirms no writes')
       const found = await admin.ask(
         'answer',
         (client) => askPartitions(client, [topic]),
@@ -193,7 +193,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
       const writable = found
         .get(topic)
         ?.some(({ leader, inSync }) => leader !== undefined && inSync >= enough)
-      if (writable !== true) throw unavailableForNow('no partition has enough replicas in sync')
+      if (writable !== true) throw unavailableError('no partition has enough replicas in sync')
     },
 
     close() {
@@ -242,7 +242,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
 }
 
 /** Marks the failures of calls; those of `append`, the most frequent one, are marked where they occur. */
-function withOutage(outage: Outage, eventLog: KafkaEventLog): KafkaEventLog {
+function markOutages(outage: Outage, eventLog: KafkaEventLog): KafkaEventLog {
   const marking =
     <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {

@@ -110,7 +110,7 @@ export async function trim(admin: Admin, topic: string, before: number): Promise
 }
 
 /** The last offset of each partition before its first record of this time or later. */
-export async function offsetsBefore(
+export async function fetchOffsetsBefore(
   admin: Admin,
   topic: string,
   time: number,

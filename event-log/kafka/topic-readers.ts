@@ -70,8 +70,8 @@ export function readersOfTopics({
         const ended = AbortSignal.any([signal, closing])
         if (!(await prepared.readyBefore(ended))) return
         const groupId = groupIdOf(`tail-${randomUUID()}`)
-        const held = () => boundsOf(topic)
-        yield* tail({ ...reading(topic, groupId), ...options, signal: ended, bounds: held })
+        const readBounds = () => boundsOf(topic)
+        yield* tail({ ...reading(topic, groupId), ...options, signal: ended, bounds: readBounds })
       },
 
       async bounds() {

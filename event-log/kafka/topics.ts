@@ -96,7 +96,7 @@ export async function ensureTopics(
         configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
       })),
     })
-    await untilLed(
+    await waitForLeaders(
       admin,
       missing.map(({ topic }) => topic),
     )
@@ -129,7 +129,7 @@ export async function askMinInSync(
 }
 
 /** Right after creating a topic, a broker may not yet know it or the leaders of its partitions. */
-async function untilLed(admin: Admin, topics: readonly string[]): Promise<void> {
+async function waitForLeaders(admin: Admin, topics: readonly string[]): Promise<void> {
   for (let tries = 0; tries < LEADER_TRIES; tries += 1) {
     if (await areLed(admin, topics)) return
     await pause(LEADER_PAUSE_MS)

@@ -157,7 +157,7 @@ export function logFeed<Event>(
     const ending = limitSignal(signal)
     if (!feed.holds(mark.offsets)) past.forgetLost(extent)
     if (!feed.isCaughtUp()) await feed.until(feed.isCaughtUp, { signal: ending() })
-    if (!feed.isCaughtUp()) throw unavailable('the log has not been read to its end yet')
+    if (!feed.isCaughtUp()) throw unavailableError('the log has not been read to its end yet')
     const end = endOf(extent)
     const isAtEnd = () => hasReached(feed.upTo, end)
     if (!isAtEnd()) await feed.until(isAtEnd, { forMs: READ_ON_MS, signal: ending() })
@@ -199,7 +199,7 @@ export function logFeed<Event>(
     /** Whether the page ends before the ring's oldest entry. */
     async function readFromPast(): Promise<boolean> {
       const endTurn = takeTurn(accountId)
-      if (endTurn === undefined) throw unavailable('too many readers read the past')
+      if (endTurn === undefined) throw unavailableError('too many readers read the past')
       const signal = limitSignal(given)()
       const items = readPast(reader, {
         log: past.of({ accountId, atFirst: limit }),
@@ -223,7 +223,7 @@ export function logFeed<Event>(
       }
       if (reader.isAtRing() && !signal.aborted) return false
       if (read > 0) return true
-      throw unavailable('the past of the log cannot be read now')
+      throw unavailableError('the past of the log cannot be read now')
     }
   }
 
@@ -248,6 +248,6 @@ function wantedBy<Event>({ accountId, wants, wantsErasure }: FeedQuery<Event>): 
     (entry.kind === 'erasure' ? wantsErasure?.(entry.event) === true : wants(entry.event as Event))
 }
 
-function unavailable(message: string): DependencyError {
+function unavailableError(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
 }

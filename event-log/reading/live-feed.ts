@@ -164,7 +164,7 @@ export function startLiveFeed({
     }
     Object.assign(before, upTo)
     begun = true
-    moved()
+    applyMove()
   }
 
   /** Erasure times of devices whose positions come from a spool: this feed may not have read them yet. */
@@ -220,7 +220,7 @@ export function startLiveFeed({
       }
     }
     upTo[partition] = lastOffset
-    moved()
+    applyMove()
   }
 
   /** Continues after a gap. */
@@ -230,10 +230,10 @@ export function startLiveFeed({
     if (offset < 0) delete upTo[partition]
     else upTo[partition] = offset
     if (isBack) last = undefined
-    moved()
+    applyMove()
   }
 
-  function moved(): void {
+  function applyMove(): void {
     if (!caughtUp && hasReached(upTo, endAtBegin)) {
       caughtUp = true
       endAtBegin = {}

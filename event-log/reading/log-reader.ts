@@ -192,7 +192,7 @@ export async function* readPast(
     if (item.entries.some(({ kind }) => kind === 'unreadable')) yield* announceGap('unreadable')
     const entries = await notErased(item, item.entries.filter(isWanted))
     if (entries === undefined) unknown = true
-    else yield { kind: 'entries', entries: taken(entries, item), read: item.entries.length }
+    else yield { kind: 'entries', entries: takeEntries(entries, item), read: item.entries.length }
   }
 
   function* announceGap(reason: GapReason): Generator<PastItem, void> {
@@ -205,7 +205,7 @@ export async function* readPast(
     return (entry.kind === 'fact' || entry.kind === 'erasure') && reader.wants(entry)
   }
 
-  function* taken(
+  function* takeEntries(
     entries: readonly ReadEntry[],
     batch: LogBatch<FollowedEntry>,
   ): Generator<ReadEntry, void> {

@@ -66,7 +66,7 @@ export function writeMark(
  */
 export function readMark(mark: string, log: MarkedLog = 'events'): ReaderPosition | undefined {
   if (mark.length > LONGEST) return undefined
-  const claimed = claimedIn(Buffer.from(mark, 'base64url').toString())
+  const claimed = parseClaim(Buffer.from(mark, 'base64url').toString())
   if (claimed === undefined) return undefined
   const entries = Object.entries(claimed.offsets)
   const fits =
@@ -74,11 +74,11 @@ export function readMark(mark: string, log: MarkedLog = 'events'): ReaderPositio
     entries.every(([partition, offset]) => /^(0|[1-9]\d{0,4})$/.test(partition) && isWhole(offset))
   if (!fits) return undefined
   const offsets: LogPlace = Object.fromEntries<number>(entries)
-  const position = claimed.last === undefined ? { offsets } : withLast(offsets, claimed.last)
+  const position = claimed.last === undefined ? { offsets } : markWithLast(offsets, claimed.last)
   return position !== undefined && writeMark(position, log) === mark ? position : undefined
 }
 
-function withLast(offsets: LogPlace, last: unknown): ReaderPosition | undefined {
+function markWithLast(offsets: LogPlace, last: unknown): ReaderPosition | undefined {
   if (!Array.isArray(last) || last.length !== 3 || !last.every(isWhole)) return undefined
   const [partition, offset, time] = last as [number, number, number]
   return { offsets, last: { partition, offset, time } }
@@ -91,7 +91,7 @@ function isWhole(value: unknown): value is number {
 type Claimed = { readonly offsets: Readonly<Record<string, number>>; readonly last?: unknown }
 
 /** The claimed content, not yet validated. */
-function claimedIn(text: string): Claimed | undefined {
+function parseClaim(text: string): Claimed | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || !('offsets' in value)) return undefined
@@ -177,7 +177,7 @@ export async function findPlace(
   const { feed } = looking
   const offsets = hasReached(feed.end(), claimed.offsets)
     ? { ...claimed.offsets }
-    : await untilAnswered(() => noFurtherThanEnd(claimed.offsets, looking), looking)
+    : await untilAnswered(() => clampToEnd(claimed.offsets, looking), looking)
   if (offsets === undefined) return { place: claimed }
   if (!hasReached(offsets, claimed.offsets)) return { place: { offsets }, lost: 'beyond' }
   const { last } = claimed
@@ -211,7 +211,7 @@ async function untilAnswered<T>(
 }
 
 /** Another process's feed may be ahead of this process's feed. */
-async function noFurtherThanEnd(place: LogPlace, { feed, log }: Looking): Promise<LogPlace> {
+async function clampToEnd(place: LogPlace, { feed, log }: Looking): Promise<LogPlace> {
   if (hasReached(feed.end(), place)) return { ...place }
   return lowerOffsets(place, endsOf(await log.extent()))
 }

@@ -154,7 +154,7 @@ function openPast(
     place: Offsets,
     { most, signal }: { most: number; signal: AbortSignal },
   ): Promise<Item | undefined> {
-    const tail = tailAt(place)
+    const tail = openTail(place)
     const item = await tail.next(signal)
     if (tail.hasEnded) tails = tails.filter((one) => one !== tail)
     if (item?.kind === 'gap') batches.forget(item.partition)
@@ -165,7 +165,7 @@ function openPast(
   }
 
   /** The tail that continues at this position, or a new one that replaces the one idle longest. */
-  function tailAt(place: Offsets): PastTail {
+  function openTail(place: Offsets): PastTail {
     const found = tails.find((tail) => tail.isAt(place))
     const tail = found ?? new PastTail(log, place, closing)
     const others = tails.filter((one) => one !== found)

@@ -156,7 +156,7 @@ export function openSpoolFile(
     }
   }
 
-  function oldestSeconds(): number {
+  function ageOfOldest(): number {
     const first = held === 0 ? undefined : oldestTime.get(confirmed)
     return first === undefined ? 0 : Math.max(0, (clock.now() - first.receivedAt) / 1000)
   }
@@ -165,7 +165,7 @@ export function openSpoolFile(
     async write(events) {
       const rows = events.map(toRow)
       const more = sizeOf(rows)
-      if (bytes + queuedBytes + more > maxBytes || oldestSeconds() > maxAgeSeconds) {
+      if (bytes + queuedBytes + more > maxBytes || ageOfOldest() > maxAgeSeconds) {
         throw new DependencyError('the spool is full', { retriable: true })
       }
       queued += rows.length
@@ -204,9 +204,9 @@ export function openSpoolFile(
       if (held === 0) keepBallast()
     },
 
-    depth: () => ({ events: held, bytes, oldestSeconds: oldestSeconds() }),
+    depth: () => ({ events: held, bytes, oldestSeconds: ageOfOldest() }),
 
-    fill: () => Math.max(bytes / maxBytes, oldestSeconds() / maxAgeSeconds),
+    fill: () => Math.max(bytes / maxBytes, ageOfOldest() / maxAgeSeconds),
 
     probe() {
       const now = performance.now()

@@ -164,10 +164,10 @@ export function topicReader<Entry>(
   function read(after: number, upTo = Number.MAX_SAFE_INTEGER) {
     const rows = next.all(after, upTo)
     const last = rows.at(-1)
-    return last && { lastOffset: last.offset, entries: rows.flatMap(readable) }
+    return last && { lastOffset: last.offset, entries: rows.flatMap(parseRow) }
   }
 
-  function readable({ offset, headers, ...bytes }: StoredRow): Entry[] {
+  function parseRow({ offset, headers, ...bytes }: StoredRow): Entry[] {
     try {
       const record = { ...bytes, headers: JSON.parse(headers) as StoredRecord['headers'] }
       return [kind.fromRecord(record)]

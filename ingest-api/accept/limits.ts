@@ -161,7 +161,7 @@ export class KeyLimit {
 }
 
 /** The message of a 429. */
-export function beyondKeyLimit({ points, seconds, resetSeconds }: Allowance): string {
+export function describeKeyLimit({ points, seconds, resetSeconds }: Allowance): string {
   const positions = points === 1 ? '1 position' : `${points} positions`
   return `this API key may report ${positions} in ${seconds} s: send it again in ${resetSeconds} s`
 }
@@ -211,6 +211,6 @@ export class DeviceLimit {
 }
 
 /** The message of a 429. */
-export function beyondDeviceLimit({ points, seconds, resetSeconds }: Allowance): string {
+export function describeDeviceLimit({ points, seconds, resetSeconds }: Allowance): string {
   return `this device may report ${points} times in ${seconds} s: send it again in ${resetSeconds} s`
 }

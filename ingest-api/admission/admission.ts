@@ -7,7 +7,7 @@ import { bearerToken, insufficientScope, unauthorized } from '../../runtime/http
 import { isApiKey, secretHash } from '../../schemas/access/api-key.ts'
 import { isInForce, type KeyGrant, type Scope } from '../../store/keys.ts'
 import {
-  beyondKeyLimit,
+  describeKeyLimit,
   rateLimitHeaders,
   type Allowance,
   type KeyAllowance,
@@ -116,13 +116,13 @@ export function admitSenders({
 
 /** The 429 of a key that has used up its limit. */
 export function keyLimitError(allowance: Allowance): ApiError {
-  return new ApiError('RATE_LIMITED', beyondKeyLimit(allowance), {
+  return new ApiError('RATE_LIMITED', describeKeyLimit(allowance), {
     headers: { 'Retry-After': String(allowance.resetSeconds) },
   })
 }
 
 /** The key in an `Authorization: Bearer` header. */
-export function bearerIn(request: SenderRequest): Credentials {
+export function readBearer(request: SenderRequest): Credentials {
   const authorization = headerOf(request, 'authorization')
   const token = bearerToken(authorization)
   return {

@@ -115,7 +115,7 @@ export class KeyCache {
 
   async #answer(secretHash: Buffer): Promise<KeyGrant | undefined> {
     try {
-      const grant = await awaitFor(ANSWER_MS, this.#deps.keys.findGrant(secretHash), tooLate)
+      const grant = await awaitFor(ANSWER_MS, this.#deps.keys.findGrant(secretHash), deadlineError)
       this.#away = false
       return grant
     } catch (error) {
@@ -193,6 +193,6 @@ export class KeyUsage {
   }
 }
 
-function tooLate(): Error {
+function deadlineError(): Error {
   return new Error('the store did not respond in time')
 }

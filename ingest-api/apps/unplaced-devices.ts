@@ -138,7 +138,7 @@ export function knownDevices({
     const end = () => underWay.giveBack(accountId)
     asked.then(end, end)
     try {
-      const found = await awaitFor(ANSWER_MS, asked, tooLate)
+      const found = await awaitFor(ANSWER_MS, asked, deadlineError)
       if (found === undefined) return false
       known.set(id, true)
     } catch {
@@ -148,6 +148,6 @@ export function knownDevices({
   }
 }
 
-function tooLate(): Error {
+function deadlineError(): Error {
   return new Error('the store did not respond in time')
 }

@@ -10,7 +10,7 @@ import type { ReportMetrics } from '../accept/report-metrics.ts'
 import { EMPTY, type SenderApp } from '../apps/sender-apps.ts'
 import type { AppHead } from '../../schemas/formats/senders/app-request.ts'
 import type { AppRoute } from '../apps/app-routes.ts'
-import { fieldsIn, type Fields } from '../../schemas/formats/senders/fields.ts'
+import { parseFields, type Fields } from '../../schemas/formats/senders/fields.ts'
 import { toReports } from '../apps/submitted-reports.ts'
 import type { RejectUnplaced } from '../apps/unplaced-devices.ts'
 import { readBody } from '../admission/body.ts'
@@ -66,11 +66,11 @@ export function appEndpoints({
 
   async function answer(request: SenderRequest, { app, parameters, keyInPath }: AppRoute) {
     if (request.http.method === 'HEAD') return EMPTY
-    const query = fieldsIn(request.query)
+    const query = parseFields(request.query)
     const authorization = headerOf(request, 'authorization')
-    const credentials = credentialsIn({ authorization, path: keyInPath, query })
+    const credentials = readCredentials({ authorization, path: keyInPath, query })
     const head: AppHead = {
-      query: withoutKey(query),
+      query: dropKey(query),
       parameters,
       header: (name) => headerOf(request, name),
       mediaType: mediaTypeOf(request),
@@ -180,11 +180,11 @@ function throwIfPostponed(outcomes: readonly Outcome[]): void {
 async function durable(rejections: readonly Offered[], { deadline }: SenderRequest): Promise<void> {
   if (rejections.length === 0) return
   const written = Promise.all(rejections.map((rejection) => rejection.written))
-  const all = await awaitUntil(deadline, written, notWritten)
-  if (!all.every(Boolean)) throw notWritten()
+  const all = await awaitUntil(deadline, written, notWrittenError)
+  if (!all.every(Boolean)) throw notWrittenError()
 }
 
-function notWritten(): ApiError {
+function notWrittenError(): ApiError {
   return unavailable('the rejection could not be stored: send the request again')
 }
 
@@ -198,7 +198,7 @@ const EXPECTED_IN =
   'send a valid API key: as Bearer, as the password of Basic, or in the URL where this path has it'
 
 /** Bearer, the password of Basic, a literal Basic, the path, the query's `key` or `api_key`. */
-function credentialsIn({
+function readCredentials({
   authorization,
   path,
   query: { key, api_key: apiKey },
@@ -235,7 +235,7 @@ function basicPassword(authorization: string): string | undefined {
 }
 
 /** The query without the key. */
-function withoutKey(query: Fields): Fields {
+function dropKey(query: Fields): Fields {
   if (query['key'] === undefined && query['api_key'] === undefined) return query
   return Object.fromEntries(
     Object.entries(query).filter(([name]) => name !== 'key' && name !== 'api_key'),

@@ -7,7 +7,7 @@ import type { Scope } from '../../store/keys.ts'
 import type { Accept } from '../accept/accept.ts'
 import { rateLimitHeaders, type KeyLimit } from '../accept/limits.ts'
 import { refusalOf, type PositionOutcome, type SubmittedPosition } from '../accept/outcome.ts'
-import { bearerIn, type Admit } from '../admission/admission.ts'
+import { readBearer, type Admit } from '../admission/admission.ts'
 import { readJson } from '../admission/body.ts'
 import { idempotencyKey, type SenderRequest } from '../admission/sender-request.ts'
 import type { WorkTurns } from '../admission/work-turns.ts'
@@ -68,7 +68,7 @@ export const IMPORT_CALL: NativeCall = {
   ...BATCH_CALL,
   path: '/api/v1/gps/import',
   scope: 'positions:import',
-  reportsIn: (json) => listIn(json).map(imported),
+  reportsIn: (json) => listIn(json).map(parseImported),
 }
 
 /**
@@ -100,7 +100,7 @@ export function nativeEndpoint(
   return {
     path,
     async answer(request) {
-      const credentials = bearerIn(request)
+      const credentials = readBearer(request)
       const { grant, allowance } = await admit(request, { credentials, scope, keyLimit })
       let reports: readonly SubmittedPosition[]
       try {
@@ -173,7 +173,7 @@ function listIn(json: unknown): readonly unknown[] {
   throw bodyFault(`the body must be {"reports":[…]} with 1 to ${MOST_REPORTS} position reports`)
 }
 
-function imported(json: unknown): SubmittedPosition {
+function parseImported(json: unknown): SubmittedPosition {
   // An element that is not an object gets only its own fault, not also one for a missing timestamp.
   const fields = typeof json === 'object' && json !== null ? json : { timestamp: json }
   const timestamp = 'timestamp' in fields ? fields.timestamp : undefined

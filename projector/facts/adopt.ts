@@ -87,11 +87,14 @@ export function adoptDevices(
       from = Math.min(from, geofence.inForceSince)
       to = Math.max(to, geofence.inForceSince)
     }
-    const deviceIds = await devicesIn(accountId, boxesOf(geofences))
+    const deviceIds = await findDevicesIn(accountId, boxesOf(geofences))
     return { accountId, upTo, from, to, deviceIds, done: 0, savedAt: -Infinity }
   }
 
-  async function devicesIn(accountId: string, boxes: readonly Box[]): Promise<readonly string[]> {
+  async function findDevicesIn(
+    accountId: string,
+    boxes: readonly Box[],
+  ): Promise<readonly string[]> {
     const ids = new Set<string>()
     for (const bbox of boxes) {
       const pages = readPages<DevicePlace>(PLACES_AT_ONCE, (page) =>

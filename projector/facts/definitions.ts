@@ -104,7 +104,7 @@ export function followDefinitions(
     return devices
   }
 
-  function definedFor(device: DeviceName, own: WatchSettings | undefined) {
+  function selectFor(device: DeviceName, own: WatchSettings | undefined) {
     const { accountId, deviceId } = device
     const account = known.of(accountId)
     if (account === undefined) return {}
@@ -132,7 +132,7 @@ export function followDefinitions(
         offlineAfterMs: offlineAfter(own?.expectedIntervalSeconds),
         isWatched: own?.disabled !== true && account?.suspended !== true,
         watchedSince: Math.max(own?.enabledSince ?? 0, account?.resumedAt ?? 0),
-        ...definedFor(device, own),
+        ...selectFor(device, own),
       }
     },
 
@@ -210,7 +210,7 @@ export class KnownDefinitions {
   async refresh(): Promise<ReadonlySet<string>> {
     const silences = new Set<string>()
     const turnEnds = turnTaker()
-    const named = sharedNames()
+    const named = createNamePool()
     for await (const changes of this.#geofences.changes()) {
       for (const { id, definition } of changes) {
         const account = this.#accountOf(id, definition)
@@ -279,7 +279,7 @@ export class KnownDefinitions {
 }
 
 /** Many definitions may name the same devices: each id is stored once. */
-function sharedNames() {
+function createNamePool() {
   const ids = new Map<string, string>()
   const shared = (id: string) => {
     const known = ids.get(id)

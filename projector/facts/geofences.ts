@@ -3,7 +3,7 @@ import type {
   GeofenceStanding,
   StartedWait,
 } from '../../schemas/definitions/definitions-state.ts'
-import { namedGeofence, type Geofence } from '../../schemas/definitions/geofence.ts'
+import { pickGeofenceName, type Geofence } from '../../schemas/definitions/geofence.ts'
 import { hasEntered, hasLeft, type Fix } from '../../schemas/geo/area-sides.ts'
 import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
@@ -25,12 +25,12 @@ import {
   inForceSince,
   isNewAt,
   newestOf,
-  surerBefore,
+  findSurerPosition,
   addAdopted,
 } from './sides.ts'
 
 /** The geofences that the device is in. */
-export function insideOf({ standings }: GeofencesState): string[] {
+export function listInside({ standings }: GeofencesState): string[] {
   return Object.keys(standings).filter((id) => standings[id]?.side === 'inside')
 }
 
@@ -63,7 +63,7 @@ export function insideAfterEach(
   state: GeofencesState,
   decisions: readonly Decision[],
 ): readonly (readonly string[])[] {
-  let inside = insideOf(state)
+  let inside = listInside(state)
   const after: (readonly string[])[] = []
   for (const decision of [...decisions].reverse()) {
     after.unshift(inside)
@@ -103,11 +103,11 @@ export function endGeofenceWait(
   const standings = { ...state.standings }
   if (standing.side === 'inside') {
     delete standings[id]
-    const decisions = [left(known.geofence, start, standing.since ?? null)]
+    const decisions = [decideLeft(known.geofence, start, standing.since ?? null)]
     return { state: { ...state, standings }, decisions }
   }
   standings[id] = { side: 'inside', since: start.at }
-  return { state: { ...state, standings }, decisions: [entered(known.geofence, start)] }
+  return { state: { ...state, standings }, decisions: [decideEntered(known.geofence, start)] }
 }
 
 /**
@@ -140,7 +140,7 @@ function judgePlace(
   const { last, standings: own } = addAdopted(before, definitions)
   const newest = newestOf(definitions)
   // A minute later every process knows of it.
-  const surer = surerBefore(last, { ...fix, receivedAt })
+  const surer = findSurerPosition(last, { ...fix, receivedAt })
   const next = {
     ...fix,
     receivedAt,
@@ -161,7 +161,7 @@ function judgePlace(
     else {
       standings.delete(id)
       if (standing.side === 'inside' && !isEarlier(known)) {
-        decisions.push(left(geofence, start, standing.since ?? null))
+        decisions.push(decideLeft(geofence, start, standing.since ?? null))
       }
     }
   }
@@ -169,7 +169,7 @@ function judgePlace(
   for (const known of counting(standings, fix, definitions)) {
     if (hasEntered(known.areas, fix)) entering.push(known)
   }
-  for (const known of entering.sort(byId)) {
+  for (const known of entering.sort(compareIds)) {
     const { geofence, areas } = known
     const wait = waitFor(geofence)
     // It was inside before, without a standing: the geofence was not in force, or too many smaller
@@ -179,7 +179,7 @@ function judgePlace(
     } else if (wait !== undefined) standings.set(geofence.id, { side: 'outside', wait })
     else {
       standings.set(geofence.id, { side: 'inside', since: start.at })
-      decisions.push(entered(geofence, start))
+      decisions.push(decideEntered(geofence, start))
     }
   }
   return { state: { last: next, standings: Object.fromEntries(standings) }, decisions }
@@ -222,24 +222,24 @@ function standingBefore(
   return hasLeft(areas, fix) ? undefined : standing
 }
 
-function byId({ geofence: a }: PreparedGeofence, { geofence: b }: PreparedGeofence): number {
+function compareIds({ geofence: a }: PreparedGeofence, { geofence: b }: PreparedGeofence): number {
   return a.id < b.id ? -1 : 1
 }
 
-function entered(geofence: Geofence, start: StartedWait): Decision {
-  return { type: 'geofence.entered', geofence: namedGeofence(geofence), ...began(start) }
+function decideEntered(geofence: Geofence, start: StartedWait): Decision {
+  return { type: 'geofence.entered', geofence: pickGeofenceName(geofence), ...startOf(start) }
 }
 
-function left(geofence: Geofence, start: StartedWait, enteredAt: number | null): Decision {
+function decideLeft(geofence: Geofence, start: StartedWait, enteredAt: number | null): Decision {
   return {
     type: 'geofence.left',
-    geofence: namedGeofence(geofence),
+    geofence: pickGeofenceName(geofence),
     enteredAt,
     seconds: enteredAt === null ? null : Math.max(0, start.at - enteredAt) / 1_000,
-    ...began(start),
+    ...startOf(start),
   }
 }
 
-function began({ at, position }: StartedWait) {
+function startOf({ at, position }: StartedWait) {
   return { at, ...(position !== undefined && { position }) }
 }

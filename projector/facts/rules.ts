@@ -6,7 +6,7 @@ import type {
   RuleValue,
   StartedWait,
 } from '../../schemas/definitions/definitions-state.ts'
-import { namedRule, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
+import { pickRuleName, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
 import { isAlarm } from '../../schemas/report/alarm-names.ts'
 import {
   MEASUREMENTS,
@@ -182,7 +182,7 @@ export function raiseRule(
   const at = begunAt + forSeconds * 1_000
   const decision: Decision = {
     type: 'rule.raised',
-    rule: namedRule(rule),
+    rule: pickRuleName(rule),
     ...(value !== undefined && { value }),
     at,
     ...(position !== undefined && { position }),
@@ -200,7 +200,7 @@ export function clearRule(
   const at = Math.max(endedAt, raisedAt)
   return {
     type: 'rule.cleared',
-    rule: namedRule(rule),
+    rule: pickRuleName(rule),
     ...shown,
     raisedAt,
     seconds: (at - raisedAt) / 1_000,

@@ -145,7 +145,7 @@ function wasOutside(
  * A more accurate position than this one, if this one is inaccurate, while other processes may not
  * know of a new geofence.
  */
-export function surerBefore(
+export function findSurerPosition(
   last: GeofencesState['last'],
   { accuracy = 0, receivedAt }: { readonly accuracy?: number; readonly receivedAt: number },
 ): NonNullable<GeofencesState['last']>['surer'] {

@@ -1,5 +1,5 @@
 import type { DefinitionsState, RulesState } from '../../schemas/definitions/definitions-state.ts'
-import { namedRule, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
+import { pickRuleName, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
 import { SILENCE } from '../../schemas/devices/liveness.ts'
 import type { FactState, LivenessState } from '../../schemas/facts/fact-state.ts'
 import {
@@ -45,7 +45,7 @@ export function endSilences(state: FactState, input: FactInput, by: DeviceDefini
     standings = removeStanding(standings, rule.id)
     decisions.push(clearRule(rule, raisedAt, sign))
   }
-  return { state: withStandings(state, definitions, standings), decisions }
+  return { state: addStandings(state, definitions, standings), decisions }
 }
 
 /** Raises the rules about silence. */
@@ -57,9 +57,9 @@ export function judgeSilences(state: FactState, input: FactInput, by: DeviceDefi
   for (const { rule, deadline, silenceMs } of silences(state, by)) {
     if (openUntil({ deadline, silenceMs }, input) !== null) continue
     standings = { ...standings, [rule.id]: { revision: rule.revision, raisedAt: deadline } }
-    decisions.push({ type: 'rule.raised', rule: namedRule(rule), at: deadline })
+    decisions.push({ type: 'rule.raised', rule: pickRuleName(rule), at: deadline })
   }
-  return { state: withStandings(state, definitions, standings), decisions }
+  return { state: addStandings(state, definitions, standings), decisions }
 }
 
 /** When a rule about silence may next have to be raised, after this input. */
@@ -117,7 +117,7 @@ export function judgeLiveness(state: FactState, input: FactInput, by: DeviceDefi
     return keepState({ ...state, liveness: { ...liveness, seenAt } })
   }
   const { position } = signOfLife(input)
-  const due = lookAt(receivedAt + by.offlineAfterMs, receivedAt)
+  const due = nextLookAt(receivedAt + by.offlineAfterMs, receivedAt)
   const online: Decision = {
     type: 'device.online',
     at: receivedAt,
@@ -143,7 +143,7 @@ function judgeOffline(
   }
   const { now } = input.hearing
   const later = isWatched ? until : now + LOOK_AGAIN_MS
-  const due = deadline > input.at ? lookAt(deadline, now) : later
+  const due = deadline > input.at ? nextLookAt(deadline, now) : later
   return keepState({ ...state, liveness: { ...liveness, due } })
 }
 
@@ -153,7 +153,7 @@ export function offlineDeadline(liveness: LivenessState, by: DeviceDefinitions):
 }
 
 /** When a deadline is checked next. */
-export function lookAt(deadline: number, now: number): number {
+export function nextLookAt(deadline: number, now: number): number {
   return Math.min(deadline, now + LOOK_AGAIN_MS)
 }
 
@@ -183,7 +183,7 @@ function heldUntil({ now, since, graceMs }: Hearing, silenceMs: number): number 
   return from === Infinity ? now + ASK_AGAIN_MS : from
 }
 
-function withStandings(
+function addStandings(
   state: FactState,
   { geofences, rules }: DefinitionsState,
   standings: RulesState['standings'],

@@ -148,7 +148,7 @@ function seedOf(
       applied,
       due: isSoon ? now : seen.due,
       last: { recordId, timestamp, receivedAt, origin },
-      definitions: seededDefinitions(lastPosition),
+      definitions: seedDefinitions(lastPosition),
       liveness: isOffline ? { ...seen, offlineAt: deadline } : seen,
     },
   }
@@ -158,7 +158,7 @@ function seedOf(
  * It is inside the geofences around it without a fact, as if its position had been judged before
  * they were created.
  */
-function seededDefinitions({ latitude, longitude, accuracy }: LastPosition): DefinitionsState {
+function seedDefinitions({ latitude, longitude, accuracy }: LastPosition): DefinitionsState {
   const last = { latitude, longitude, ...(accuracy !== undefined && { accuracy }), receivedAt: 0 }
   return { geofences: { last, standings: {} }, rules: { standings: {} } }
 }

@@ -57,7 +57,7 @@ export function continueStop(before: StopState, now: number, isRepeat: boolean):
   let { window } = state
   const due = stopDue(state)
   if (due !== null && due <= now) {
-    const { left, middle } = searched(window.map(locate), last.at + now - last.receivedAt)
+    const { left, middle } = searchWindow(window.map(locate), last.at + now - last.receivedAt)
     window = window.slice(left)
     state = { ...state, window }
     const [first] = window
@@ -134,7 +134,7 @@ function take(state: StopState | undefined, record: LocatedFix): StopState {
     return { last: fix, window: [fix] }
   }
   const records = [...(state?.window ?? []).map(locate), record]
-  const { left, middle } = searched(records, record.timestamp)
+  const { left, middle } = searchWindow(records, record.timestamp)
   const [first] = records.slice(left)
   if (middle !== undefined && first !== undefined) {
     // As in trips, the stop settles by its records from this one on.
@@ -159,7 +159,7 @@ function thin(window: readonly StopFix[]): StopFix[] {
 }
 
 /** The number of records that have left the window, and the centre of a stop formed by the rest. */
-function searched(
+function searchWindow(
   records: readonly LocatedFix[],
   until: number,
 ): {

@@ -79,13 +79,13 @@ export function sweepDeadlines(
       const devices = due.filter((device) => !later.includes(device))
       skip +=
         later.length +
-        (await judgeApart(judging, { devices: devices.map((one) => passing(one, now)) }))
+        (await judgeApart(judging, { devices: devices.map((one) => passTime(one, now)) }))
       if (due.length < AT_ONCE) return
       await endOfTurn()
     }
   }
 
-  function passing({ accountId, deviceId }: DueDevice, now: number): JudgeDevice {
+  function passTime({ accountId, deviceId }: DueDevice, now: number): JudgeDevice {
     const device = { accountId, deviceId }
     const decidedAt = clock.now()
     return {

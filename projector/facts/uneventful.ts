@@ -5,8 +5,8 @@ import { comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { PositionEntry } from '../../schemas/events/log-entry.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { DeviceDefinitions } from './decider.ts'
-import { isNewAt, newestOf, surerBefore } from './sides.ts'
-import { lookAt, offlineDeadline } from './silence.ts'
+import { isNewAt, newestOf, findSurerPosition } from './sides.ts'
+import { nextLookAt, offlineDeadline } from './silence.ts'
 
 /**
  * The state after the report of a device that is online, outside all geofences and without alarms:
@@ -26,7 +26,7 @@ export function uneventful(
   if (due !== null && due <= receivedAt) {
     const deadline = offlineDeadline(liveness, by)
     if (deadline <= receivedAt) return undefined
-    due = lookAt(deadline, receivedAt)
+    due = nextLookAt(deadline, receivedAt)
   }
   if (erased !== undefined || attributes?.['alarm'] !== undefined) return undefined
   const { standings, stop } = definitions.rules
@@ -38,7 +38,7 @@ export function uneventful(
     accuracy === undefined
       ? { latitude, longitude, receivedAt }
       : { latitude, longitude, accuracy, receivedAt }
-  const surer = surerBefore(definitions.geofences.last, fix)
+  const surer = findSurerPosition(definitions.geofences.last, fix)
   const next: FactState = {
     sequence,
     applied: setOffset(applied, origin),

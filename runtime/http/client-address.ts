@@ -38,7 +38,7 @@ export function clientOf(address: string): string {
  * machine, is removed.
  */
 export function plainAddress(text: string): string {
-  const address = withoutPort(text.trim())
+  const address = stripPort(text.trim())
   if (!isIPv6(address)) return address.slice(0, LONGEST)
   const hostname = hostnameOf(address)
   const groups = groupsOf(hostname)
@@ -47,7 +47,7 @@ export function plainAddress(text: string): string {
   return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : hostname
 }
 
-function withoutPort(text: string): string {
+function stripPort(text: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(text)?.[1]
   if (bracketed !== undefined) return bracketed
   return isIPv6(text) ? text : text.replace(/:\d*$/, '')

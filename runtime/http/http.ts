@@ -101,7 +101,7 @@ export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware
   return async function answerInEnvelope(ctx, next) {
     try {
       await next()
-      if (ctx.status === 404 && ctx.body === undefined) throw unmatched(ctx)
+      if (ctx.status === 404 && ctx.body === undefined) throw noMatchError(ctx)
     } catch (thrown) {
       const error = failed(thrown, ctx.state)
       for (const name of OF_THE_CONTENT) ctx.remove(name)
@@ -229,7 +229,7 @@ function matchRoute(ctx: HttpContext): string {
   return String((ctx as RouterContext)._matchedRoute ?? 'none')
 }
 
-function unmatched(ctx: HttpContext): ApiError {
+function noMatchError(ctx: HttpContext): ApiError {
   const { matched = [] } = ctx as RouterContext
   // A literal path takes precedence over one with a parameter that would match it.
   const fewest = Math.min(...matched.map(({ paramNames }) => paramNames.length))

@@ -93,7 +93,7 @@ export function openApiDocument({
     info: {
       title,
       version: VERSION,
-      description: `${description}\n\n${aboutEveryCall(among([...identifiers, ...UNMATCHED]))}`,
+      description: `${description}\n\n${describeEveryCall(among([...identifiers, ...UNMATCHED]))}`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -205,7 +205,7 @@ function reference(identifier: ErrorIdentifier): JsonSchema {
   return { $ref: `#/components/responses/${identifier}` }
 }
 
-function aboutEveryCall(identifiers: readonly ErrorIdentifier[]): string {
+function describeEveryCall(identifiers: readonly ErrorIdentifier[]): string {
   return [
     'Responses come in an envelope: `{success: true, code, message, data}`, or',
     '`{success: false, code, message, error}` where `error` is one of the identifiers below and `code` the',

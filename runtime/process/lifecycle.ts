@@ -121,7 +121,7 @@ export class Lifecycle {
     }, this.#deadlineMs)
     deadline.unref()
     const exit = async (ended: number) => {
-      await written(process.stdout)
+      await flushOutput(process.stdout)
       process.exit(ended)
     }
     this.close().then(
@@ -150,6 +150,6 @@ export class Lifecycle {
 }
 
 /** Resolves when all earlier output is written: a worker's output goes through the main thread. */
-function written(output: NodeJS.WritableStream): Promise<void> {
+function flushOutput(output: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => output.write('', () => resolve()))
 }

@@ -286,7 +286,7 @@ function useWriteAheadLog(driver: DatabaseSyncInstance, busyTimeoutMs: number): 
 function bindable(values: readonly Value[]): readonly Value[] {
   return values.every(isKept)
     ? values
-    : values.map((value) => (isKept(value) ? value : kept(value)))
+    : values.map((value) => (isKept(value) ? value : copyValue(value)))
 }
 
 /** Whether the driver binds the value unchanged. */
@@ -301,6 +301,6 @@ function isKept(value: Value): boolean {
  * U+0000, so that a query would match the shorter text. A buffer matches no text, and STRICT tables
  * refuse it.
  */
-function kept(value: Value): Value {
+function copyValue(value: Value): Value {
   return typeof value === 'string' ? Buffer.from(value) : String(value)
 }

@@ -44,7 +44,7 @@ export type DeviceRule = RuleContent & {
 /** A rule as named in a fact. */
 export type NamedRule = Pick<DeviceRule, 'id' | 'name' | 'revision'>
 
-export function namedRule({ id, name, revision }: NamedRule): NamedRule {
+export function pickRuleName({ id, name, revision }: NamedRule): NamedRule {
   return { id, name, revision }
 }
 

@@ -64,7 +64,7 @@ export type Geofence = GeofenceContent & {
 /** A geofence as named in a fact. */
 export type NamedGeofence = Pick<Geofence, 'id' | 'externalId' | 'name' | 'revision' | 'properties'>
 
-export function namedGeofence({
+export function pickGeofenceName({
   id,
   externalId,
   name,

@@ -77,7 +77,7 @@ export function addReading(
 }
 
 /** The readings that count beside this last position, except those that `isGone` selects. */
-export function readingsWith(
+export function foldReadings(
   { recordId }: Pick<LastPosition, 'recordId'>,
   readings: Readings | undefined,
   isGone: (reading: { origin: Origin; receivedAt: number }) => boolean = () => false,

@@ -1,4 +1,4 @@
-import { readingsWith, type Readings } from './device-readings.ts'
+import { foldReadings, type Readings } from './device-readings.ts'
 import { livenessOf, type Liveness } from './liveness.ts'
 import type { PositionReported } from '../events/position-reported.ts'
 import {
@@ -138,7 +138,7 @@ export function copyHeartbeats(
     ([partition, { offset, receivedAt }]) =>
       !isErased({ origin: { partition: Number(partition), offset }, receivedAt }),
   )
-  const readings = readingsWith(status.lastPosition, before?.readings, isErased)
+  const readings = foldReadings(status.lastPosition, before?.readings, isErased)
   if (left.length === 0 && readings === undefined) return status
   return {
     ...left.reduce((after, [, heartbeat]) => updateReceived(after, heartbeat), status),

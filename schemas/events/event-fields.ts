@@ -100,14 +100,14 @@ export function timeField(value: unknown, name: string): number {
 }
 
 /** Undefined: there are none. */
-export function attributesIn(value: unknown): Attributes | undefined {
+export function parseAttributes(value: unknown): Attributes | undefined {
   if (value === undefined || value === null) return undefined
   const judged = judgeAttributes(value, { isLogged: true })
   if ('faults' in judged) throw new UndecodableEventError(judged.faults[0]?.message)
   return judged.attributes
 }
 
-export function oneOf<Known extends string>(
+export function requireOneOf<Known extends string>(
   value: unknown,
   name: string,
   known: readonly Known[],

@@ -1,4 +1,4 @@
-import { numberIn } from './values.ts'
+import { parseNumber } from './values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -39,12 +39,12 @@ export function isZeroOfDecoder(
   { latitude, longitude }: { readonly latitude: unknown; readonly longitude: unknown },
   fields: Fields,
 ): boolean {
-  const seesSome = SATELLITES.some((name) => (numberIn(fields[name]) ?? 0) > 0)
+  const seesSome = SATELLITES.some((name) => (parseNumber(fields[name]) ?? 0) > 0)
   return isNearZero(latitude) && isNearZero(longitude) && !seesSome
 }
 
 function hasNoSatellites(fields: Fields): boolean {
-  return SATELLITES.some((name) => numberIn(fields[name]) === 0)
+  return SATELLITES.some((name) => parseNumber(fields[name]) === 0)
 }
 
 /** Whether a value, possibly written as text, is this boolean. */
@@ -53,5 +53,5 @@ export function isFlag(value: unknown, flag: boolean): boolean {
 }
 
 function isNearZero(value: unknown): boolean {
-  return Math.abs(numberIn(value) ?? NaN) <= NEAR_ZERO
+  return Math.abs(parseNumber(value) ?? NaN) <= NEAR_ZERO
 }

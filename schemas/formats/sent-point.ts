@@ -1,5 +1,5 @@
 import type { SentAttributes } from './sent-attributes.ts'
-import { timeIn, isSent, type SentMeasurements } from './values.ts'
+import { parseTime, isSent, type SentMeasurements } from './values.ts'
 
 /** A position sent by an app. Its measurements are in our units and within their ranges. */
 export type SentPoint = {
@@ -30,7 +30,7 @@ export function sentPoint(point: PointFields): SentPoint {
     deviceId,
     latitude,
     longitude,
-    time: isSent(timestamp) ? timeIn(timestamp) : undefined,
+    time: isSent(timestamp) ? parseTime(timestamp) : undefined,
     sentTime: timestamp,
     measured,
     attributes,

@@ -14,7 +14,7 @@ import {
 } from './distance.ts'
 import { earthPointOf } from './earth-point.ts'
 import { longitudeNear, unwrapRing } from './bounds.ts'
-import { edgesOf, nearestOf, type Edge } from './nearest-edge.ts'
+import { edgesOf, measureToNearest, type Edge } from './nearest-edge.ts'
 import { joinAtSeam, type JoinedPolygons } from './seam.ts'
 
 /** In degrees; west is never above east. */
@@ -98,7 +98,7 @@ function polygons({ parts, lines }: JoinedPolygons): Area {
     ),
     squareMetres: whole.reduce(
       (sum, [outer = [], ...holes]) =>
-        sum + holes.reduce((rest, hole) => rest - squareMetresIn(hole), squareMetresIn(outer)),
+        sum + holes.reduce((rest, hole) => rest - ringArea(hole), ringArea(outer)),
       0,
     ),
     contains({ latitude, longitude }) {
@@ -111,7 +111,7 @@ function polygons({ parts, lines }: JoinedPolygons): Area {
       const point = earthPointOf(place.latitude, place.longitude)
       edges ??= lines().map(edgesOf)
       let nearest = atMost
-      for (const line of edges) nearest = nearestOf(line, point, nearest)
+      for (const line of edges) nearest = measureToNearest(line, point, nearest)
       return nearest
     },
   }
@@ -122,7 +122,7 @@ function middleOf({ west, east }: Box): number {
 }
 
 /** On the sphere, between edges that are straight in longitude and latitude. */
-function squareMetresIn(ring: PolygonRing): number {
+function ringArea(ring: PolygonRing): number {
   let sum = 0
   for (const [n, [east, north]] of ring.entries()) {
     const [west, south] = ring[n - 1] ?? [east, north]

@@ -25,7 +25,7 @@ export class LeapFilter<Kept extends Located> {
     else if (out !== undefined && isBack(last, out, record)) this.#keep(record)
     else {
       if (out !== undefined) this.#keep(out)
-      const isOut = leaps(out ?? last, record)
+      const isOut = isTooFast(out ?? last, record)
       // The previous record is passed on in every case.
       if (out !== undefined || !isOut) this.isCertain = true
       if (isOut) this.#out = record
@@ -53,10 +53,12 @@ export class LeapFilter<Kept extends Located> {
 
 /** Whether a device back here stayed, rather than jumping away and back. */
 function isBack(last: Located, out: Located, next: Located): boolean {
-  return !leaps(last, next) && distance(last.place, next.place) < distance(out.place, next.place)
+  return (
+    !isTooFast(last, next) && distance(last.place, next.place) < distance(out.place, next.place)
+  )
 }
 
-function leaps(from: Located, to: Located): boolean {
+function isTooFast(from: Located, to: Located): boolean {
   return isLeap(distance(from.place, to.place), to.timestamp - from.timestamp)
 }
 

@@ -77,9 +77,9 @@ function faultOfHole(
   const inner = unwrapRing(hole)
   const [[begin] = [0]] = inner
   const turn = [longitudeNear(first, begin) - begin, 0, 360, -360].find(
-    (turn) => outsideAt(moved(inner, turn), shell) === -1,
+    (turn) => findIndexOutside(shiftRing(inner, turn), shell) === -1,
   )
-  const outside = outsideAt(moved(inner, turn ?? 0), shell)
+  const outside = findIndexOutside(shiftRing(inner, turn ?? 0), shell)
   if (outside !== -1) {
     const vertex = `${field}[${outside}]`
     return {
@@ -87,7 +87,7 @@ function faultOfHole(
       message: `${vertex} must be inside the outer ring, of which it is a hole`,
     }
   }
-  const own = edgesOf(moved(inner, turn ?? 0))
+  const own = edgesOf(shiftRing(inner, turn ?? 0))
   const leaving = own.at.findIndex((_, n) =>
     around.at.some((_, other) => cross(own, n, around, other)),
   )
@@ -97,11 +97,11 @@ function faultOfHole(
   return { field: vertex, message }
 }
 
-function moved(ring: PolygonRing, turn: number): PolygonRing {
+function shiftRing(ring: PolygonRing, turn: number): PolygonRing {
   return turn === 0 ? ring : ring.map(([longitude, latitude]) => [longitude + turn, latitude])
 }
 
-function outsideAt(ring: PolygonRing, shell: PolygonRing): number {
+function findIndexOutside(ring: PolygonRing, shell: PolygonRing): number {
   const contours = [shell.map(([longitude, latitude]) => [longitude, latitude])]
   return ring.findIndex(
     ([longitude, latitude]) => pointInPolygon([longitude, latitude], contours) === false,
@@ -156,13 +156,13 @@ function crossingOf(edges: Edges): readonly [number, number] | undefined {
 }
 
 function meets({ ends, at }: Edges, n: number, other: number): boolean {
-  if (other === n + 1) return goesBack(ends, n, other)
-  if (n === 0 && other === at.length - 1) return goesBack(ends, other, n)
+  if (other === n + 1) return turnsBack(ends, n, other)
+  if (n === 0 && other === at.length - 1) return turnsBack(ends, other, n)
   return touch(ends, n, other)
 }
 
 /** Whether the second of two neighbours overlaps the first. */
-function goesBack(ends: Float64Array, first: number, second: number): boolean {
+function turnsBack(ends: Float64Array, first: number, second: number): boolean {
   const [a, b] = [4 * first, 4 * second]
   const [ax, ay] = [ends[a + 2]! - ends[a]!, ends[a + 3]! - ends[a + 1]!]
   const [bx, by] = [ends[b + 2]! - ends[b]!, ends[b + 3]! - ends[b + 1]!]

@@ -37,7 +37,7 @@ export function judgeAttributes(
   if (present.length > MOST) return fault(`must have at most ${MOST} names`)
   const faults = present.flatMap(([name, value]) => faultOf(name, value, { isLogged }) ?? [])
   if (faults.length > 0) return { faults }
-  const attributes = inOrder(present as [string, AttributeValue][])
+  const attributes = sortByName(present as [string, AttributeValue][])
   if (Buffer.byteLength(JSON.stringify(attributes)) <= MOST_BYTES) return { attributes }
   return fault(`must have at most ${MOST_BYTES} bytes as JSON`)
 }
@@ -67,7 +67,7 @@ export function plainAttributes(sent: unknown): Attributes | undefined {
     } else if (typeof value !== 'boolean') return undefined
   }
   if (names.length === 0 || bytes > MOST_BYTES - NUMBER_BYTES) return undefined
-  return named(isInOrder ? names : names.sort(), values as Attributes)
+  return pickNamed(isInOrder ? names : names.sort(), values as Attributes)
 }
 
 /**
@@ -95,16 +95,16 @@ export function keepFittingAttributes(sent: Readonly<Record<string, unknown>>): 
       bytes += more
     }
   }
-  return kept.length === 0 ? { dropped } : { attributes: inOrder(kept), dropped }
+  return kept.length === 0 ? { dropped } : { attributes: sortByName(kept), dropped }
 }
 
-function inOrder(entries: readonly (readonly [string, AttributeValue])[]): Attributes {
+function sortByName(entries: readonly (readonly [string, AttributeValue])[]): Attributes {
   const values = Object.fromEntries(entries)
-  return named(Object.keys(values).sort(), values)
+  return pickNamed(Object.keys(values).sort(), values)
 }
 
 /** In the order of these names; a negative zero becomes 0. */
-function named(names: readonly string[], values: Attributes): Attributes {
+function pickNamed(names: readonly string[], values: Attributes): Attributes {
   const attributes: Record<string, AttributeValue> = {}
   for (const name of names) {
     const value = values[name]!
@@ -157,10 +157,10 @@ export const ATTRIBUTES_SCHEMA = {
     maxLength: MOST_UNITS,
     pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
   },
-  description: `Other data of the device, at most ${MOST_BYTES} bytes of JSON. Names with a meaning: ${knownNames()}`,
+  description: `Other data of the device, at most ${MOST_BYTES} bytes of JSON. Names with a meaning: ${listKnownNames()}`,
 } as const
 
-function knownNames(): string {
+function listKnownNames(): string {
   return Object.entries(KNOWN_ATTRIBUTES)
     .map(([name, { unit }]) => (unit === undefined ? name : `${name} (${unit})`))
     .join(', ')

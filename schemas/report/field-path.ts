@@ -5,10 +5,10 @@ import { quoteName } from '../access/keys-in-text.ts'
  * `names[""]`.
  */
 export function fieldPath(steps: readonly string[]): string {
-  return steps.map(stepIn).join('')
+  return steps.map(pathStep).join('')
 }
 
-function stepIn(name: string, place: number): string {
+function pathStep(name: string, place: number): string {
   const shown = quoteName(name)
   if (shown.trim() !== '') return place === 0 ? shown : `.${shown}`
   return place === 0 ? JSON.stringify(shown) : `[${JSON.stringify(shown)}]`

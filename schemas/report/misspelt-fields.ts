@@ -22,7 +22,7 @@ const MOST_COMPARED = 1000
  * or differ only in case or punctuation: `device_id`. They are ignored like all unknown fields, but
  * hardly on purpose.
  */
-export function misspeltFields(reports: readonly unknown[]): readonly string[] {
+export function findMisspeltFields(reports: readonly unknown[]): readonly string[] {
   let found: Set<string> | undefined
   let compared = 0
   for (const report of reports) {
@@ -42,7 +42,7 @@ export function misspeltFields(reports: readonly unknown[]): readonly string[] {
 
 /** A message about reports that also lists their misspelt fields. */
 export function addMisspelt(message: string, reports: readonly unknown[]): string {
-  const names = misspeltFields(reports)
+  const names = findMisspeltFields(reports)
   return names.length === 0 ? message : `${message}; ignored: ${names.map(quoteName).join(', ')}`
 }
 

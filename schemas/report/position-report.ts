@@ -47,7 +47,7 @@ export function parseByRules(
   { now }: { now: number },
 ): ReturnType<typeof parsePositionReport> {
   const result = schema.validate(
-    { ...knownFields(fields), attributes: undefined },
+    { ...pickKnownFields(fields), attributes: undefined },
     {
       abortEarly: false,
       convert: false,
@@ -61,7 +61,7 @@ export function parseByRules(
   const judged = judgeAttributes(fields['attributes'])
   if ('faults' in judged) return { faults: [...faults, ...judged.faults] }
   if (faults.length > 0) return { faults }
-  return { report: { ...withoutNegativeZeros(result.value as PositionReport), ...judged } }
+  return { report: { ...replaceNegativeZeros(result.value as PositionReport), ...judged } }
 }
 
 /** The faults of a heartbeat's device id, its only field. */
@@ -71,7 +71,7 @@ export function deviceIdFaults(id: unknown): readonly ReportFault[] {
 }
 
 /** Picks the fields by name, so that nothing else in the body (`__proto__` …) is read. */
-function knownFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function pickKnownFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.keys(REPORT_RULES).map((name) => [name, fields[name]]))
 }
 
@@ -176,7 +176,7 @@ function optional({ name, range: [min, max], expected, advice = '' }: NumberFiel
     .messages({ '*': `${name} must be ${expected}${advice}` })
 }
 
-function withoutNegativeZeros(report: PositionReport): PositionReport {
+function replaceNegativeZeros(report: PositionReport): PositionReport {
   const fields: Record<string, unknown> = { ...report }
   for (const [name, value] of Object.entries(fields)) if (value === 0) fields[name] = 0
   return fields as PositionReport

@@ -79,7 +79,7 @@ function hashOf(text: string): string {
 export function itemSentence({ item, deviceName }: Told): string {
   switch (item.kind) {
     case 'fact':
-      return factSentence(item.fact, oneLine(deviceName))
+      return factSentence(item.fact, toOneLine(deviceName))
     case 'gap': {
       const { leftOut, isMissing } = item
       const counted = leftOut === 0 ? [] : [`${leftOut} ${eventsText(leftOut)} ${LEFT_OUT}`]
@@ -88,7 +88,7 @@ export function itemSentence({ item, deviceName }: Told): string {
     case 'test':
       return TEST
     case 'position':
-      return `${oneLine(deviceName)} reported a position`
+      return `${toOneLine(deviceName)} reported a position`
   }
 }
 
@@ -100,11 +100,11 @@ function eventsText(count: number): string {
 export function sentenceWithTime(told: Told, zone: string): string {
   const { item } = told
   if (item.kind === 'gap' || item.kind === 'test') return itemSentence(told)
-  return `${clip(oneLine(itemSentence(told)))} (${timeText(item.at, zone)})`
+  return `${clip(toOneLine(itemSentence(told)))} (${timeText(item.at, zone)})`
 }
 
 export function titleOf({ item, deviceName }: Told): string {
-  return deviceIdOf(item) === undefined ? 'GPS' : oneLine(deviceName)
+  return deviceIdOf(item) === undefined ? 'GPS' : toOneLine(deviceName)
 }
 
 /** `2026-01-01 14:05 UTC` */
@@ -116,7 +116,7 @@ function timeText(at: number, zone: string): string {
 /**
  * Names and alarms come from devices: they must not start a new line or change the text direction.
  */
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ')
 }
 

@@ -44,8 +44,8 @@ export function chatRequest(target: Chat, told: Told, zone: string): OutboundReq
     }
     case 'slack': {
       const isSlack = SLACK.test(new URL(target.url).hostname)
-      const text = isSlack ? sentence : withoutMarkdown(sentence)
-      const body = { text: harmless(text), mrkdwn: false }
+      const text = isSlack ? sentence : stripMarkdown(sentence)
+      const body = { text: escapeMarkdown(text), mrkdwn: false }
       return { url: target.url, headers: JSON_BODY, body: JSON.stringify(body) }
     }
   }
@@ -62,7 +62,7 @@ function priorityOf({ kind, ...item }: Item): { readonly priority?: string } {
  * Escapes Slack's special characters; `@all` mentions nobody in the others, and `:car:` does not
  * become an emoji.
  */
-function harmless(text: string): string {
+function escapeMarkdown(text: string): string {
   return escapeSigns(text, /[&<>]/g)
     .replace(/@(?=\w)/g, '@\u200B')
     .replace(/:(?=[\w+-]+:)/g, ':\u200B')
@@ -72,7 +72,7 @@ function harmless(text: string): string {
  * Mattermost, Rocket.Chat and Discord read Markdown even where Slack's format turns it off
  * (`mrkdwn`); Slack would show the backslashes.
  */
-function withoutMarkdown(text: string): string {
+function stripMarkdown(text: string): string {
   return text.replace(/[\\`*_~|#[\]]|^[-+](?=\s)|(?<=^\d{1,9})[.)]/g, '\\$&')
 }
 

@@ -14,7 +14,7 @@ const CONFLICT_PAUSE_MS = 20
 /** The last offset processed in each partition: everything up to there has been written. */
 export async function checkpointOf({ applied }: Applied): Promise<Offsets> {
   const found = await applied.find({}, READ).toArray()
-  return Object.fromEntries(found.map((document) => [document._id, placeIn(document)]))
+  return Object.fromEntries(found.map((document) => [document._id, readOffset(document)]))
 }
 
 /**
@@ -26,8 +26,8 @@ export async function findCheckpoint(
   { partition, after = -1 }: Pick<ProjectionBatch, 'partition' | 'after'>,
 ): Promise<Found> {
   const found = await applied.findOne({ _id: partition }, READ)
-  if (placeIn(found) < after)
-    throw new WentBackError(partition, { from: after, to: placeIn(found) })
+  if (readOffset(found) < after)
+    throw new WentBackError(partition, { from: after, to: readOffset(found) })
   return found
 }
 
@@ -42,7 +42,7 @@ export async function moveCheckpoint(
   before: Found,
 ): Promise<void> {
   let found = before
-  while (placeIn(found) < batch.lastOffset) {
+  while (readOffset(found) < batch.lastOffset) {
     if (await replace(readModels, found, batch)) return
     // The other projector's write is readable only once a majority has it.
     await pause(CONFLICT_PAUSE_MS)
@@ -89,6 +89,6 @@ export async function foldVersion({ applied }: Applied): Promise<FoldVersion | u
   return others.every(({ fold }) => fold === first.fold) ? (first.fold ?? 'mixed') : 'mixed'
 }
 
-function placeIn(found: Found): number {
+function readOffset(found: Found): number {
   return found?.upTo ?? -1
 }

@@ -8,7 +8,7 @@ import type { Change, Fold, PositionEntry, ReportEntry, SeenEntry } from '../rea
 import { READ, type DeviceStatusDocument, type ReadModelCollections } from './collections.ts'
 import {
   deviceDocument,
-  storedDevice,
+  toStoredDevice,
   type DeviceName,
   type StoredDevice,
 } from './device-documents.ts'
@@ -127,12 +127,12 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
   },
 ): Promise<void> {
   if (entries.length === 0) return
-  const devices = byDevice(entries)
+  const devices = groupByDevice(entries)
   const names = Array.from(devices.values(), (own) => own[0]!.event)
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
     // Any index will do: if it misses a device because of a concurrent move in the index, the write
     // is a conflict, or there is nothing to write.
-    const found = await byKey(find(statuses, names))
+    const found = await readByKey(find(statuses, names))
     const writes: AnyBulkWriteOperation<DeviceStatusDocument>[] = []
     const absent: DeviceName[] = []
     for (const [key, own] of devices) {
@@ -159,7 +159,7 @@ export async function storedDevices(
   devices: readonly DeviceName[],
 ): Promise<Map<string, StoredDevice>> {
   if (devices.length === 0) return new Map()
-  return byKey(find(statuses, devices).hint({ _id: 1 }))
+  return readByKey(find(statuses, devices).hint({ _id: 1 }))
 }
 
 function find(statuses: DeviceStatuses, devices: readonly DeviceName[]): Found {
@@ -172,9 +172,9 @@ function find(statuses: DeviceStatuses, devices: readonly DeviceName[]): Found {
     .maxTimeMS(READ.maxTimeMS)
 }
 
-async function byKey(found: Found): Promise<Map<string, StoredDevice>> {
+async function readByKey(found: Found): Promise<Map<string, StoredDevice>> {
   const documents = await found.toArray()
-  return new Map(documents.map((document) => [document._id, storedDevice(document)]))
+  return new Map(documents.map((document) => [document._id, toStoredDevice(document)]))
 }
 
 /** Whether all writes were made. */
@@ -206,7 +206,7 @@ function write(
   return { replaceOne: { filter, replacement } }
 }
 
-function byDevice<Entry extends { readonly event: DeviceName }>(
+function groupByDevice<Entry extends { readonly event: DeviceName }>(
   entries: readonly Entry[],
 ): Map<string, Entry[]> {
   const devices = new Map<string, Entry[]>()

@@ -65,7 +65,7 @@ export function isErased(
 }
 
 /** The same as filters; a record matching any of them is erased. */
-export function erasedRecords({ upTo, at }: Erased): Filter<PositionDocument>[] {
+export function erasedRecordFilters({ upTo, at }: Erased): Filter<PositionDocument>[] {
   return Object.entries(upTo).flatMap(([key, offset]) => {
     const partition = Number(key)
     return [

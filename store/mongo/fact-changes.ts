@@ -6,7 +6,7 @@ import { READ } from './collections.ts'
 import { isRefusedByDriver, refusalsOf } from './driver-errors.ts'
 import {
   stateDocument,
-  stateIn,
+  toFactState,
   type FactCollections,
   type StateDocument,
 } from './fact-documents.ts'
@@ -25,7 +25,7 @@ export type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
 export function knownState(document: StateDocument): KnownState {
   const { partition, revision, outbox = [], cleanUp } = document
   return {
-    state: stateIn(document),
+    state: toFactState(document),
     partition,
     revision,
     outbox: readOutbox(outbox),

@@ -100,7 +100,7 @@ export async function makeFactIndexes({ states, facts }: FactCollections): Promi
 }
 
 /** The range of an account's device keys: account ids contain no slash, and 0 follows the slash. */
-export function ofAccount(accountId: string) {
+export function accountFilter(accountId: string) {
   return { $gte: `${accountId}/`, $lt: `${accountId}0` }
 }
 
@@ -141,7 +141,7 @@ export function factDocument(fact: DeviceFact, life: string): FactDocument {
   }
 }
 
-export function stateIn({ state }: Pick<StateDocument, 'state'>): FactState {
+export function toFactState({ state }: Pick<StateDocument, 'state'>): FactState {
   return JSON.parse(state) as FactState
 }
 

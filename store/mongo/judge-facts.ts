@@ -25,7 +25,7 @@ import {
   BEGUN,
   insertNew,
   stateDocument,
-  stateIn,
+  toFactState,
   type FactCollections,
   type FactProgressDocument,
   type StateDocument,
@@ -96,7 +96,7 @@ export function factWrites({
     // Each further round reads states that were cached, writes at least one state that others have
     // changed since, in the cache or the store, or continues a judging that stopped early.
     while (left.length > 0) {
-      const before = await found(left)
+      const before = await readStates(left)
       const revision = randomUUID()
       const done = new Set<string>()
       let changes: FactChange[] = []
@@ -160,7 +160,9 @@ export function factWrites({
   }
 
   /** Cached only once written, so a failed write is read again. */
-  async function found(devices: readonly JudgeDevice[]): Promise<ReadonlyMap<string, KnownState>> {
+  async function readStates(
+    devices: readonly JudgeDevice[],
+  ): Promise<ReadonlyMap<string, KnownState>> {
     const known = new Map<string, KnownState>()
     const unknown: string[] = []
     for (const device of devices) {
@@ -229,7 +231,7 @@ export function factWrites({
       remembered.delete(_id)
       for (;;) {
         const before = await states.findOne({ _id }, READ)
-        const state = eraseState(before === null ? undefined : stateIn(before), erasure)
+        const state = eraseState(before === null ? undefined : toFactState(before), erasure)
         // An earlier attempt may have ended before removing the facts.
         if (state === undefined) return before === null ? undefined : removeOtherLives(before)
         const place = { partition: erasure.origin.partition, revision: randomUUID() }

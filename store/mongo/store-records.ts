@@ -32,7 +32,7 @@ export async function storeRecords(
   const owners = new Map(Array.from(documents, ([id, { origin }]) => [id, origin]))
   const repeats = await insert(positions, [...documents.values()])
   const stored = await readBack(positions, repeats)
-  const erased = await erasedAmong(deviceStatuses, repeats, stored)
+  const erased = await findErased(deviceStatuses, repeats, stored)
   await replaceErased(positions, erased, stored)
   for (const { _id } of repeats) {
     const owner = stored.get(_id)?.origin
@@ -44,7 +44,7 @@ export async function storeRecords(
 }
 
 /** The repeats whose stored record is erased, but exists because it was written late. */
-async function erasedAmong(
+async function findErased(
   statuses: ReadModelCollections['deviceStatuses'],
   repeats: readonly PositionDocument[],
   found: ReadonlyMap<string, Provenance>,

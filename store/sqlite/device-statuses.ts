@@ -2,7 +2,7 @@ import type { Readings } from '../../schemas/devices/device-readings.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/devices/read-models.ts'
 import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
 import type { Selection } from './device-rows.ts'
-import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './record-rows.ts'
+import { OPTIONAL_NAMES, readOptionalFields, optionalValues } from './record-rows.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
@@ -144,12 +144,12 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     },
     insert({ number, status }) {
       const { accountId, deviceId, lastKeyId } = status
-      insert.execute(number, accountId, deviceId, lastKeyId, ...changing(status))
+      insert.execute(number, accountId, deviceId, lastKeyId, ...changingValues(status))
     },
     update({ number, status }, before) {
       const { lastKeyId } = status
-      if (lastKeyId === before.lastKeyId) update.execute(...changing(status), number)
-      else updateWithKey.execute(...changing(status), lastKeyId, number)
+      if (lastKeyId === before.lastKeyId) update.execute(...changingValues(status), number)
+      else updateWithKey.execute(...changingValues(status), lastKeyId, number)
     },
     remove({ accountId, deviceId }) {
       remove.run(accountId, deviceId)
@@ -161,7 +161,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
 }
 
 /** The values of the columns that change with each report. */
-function changing(status: DeviceStatus): readonly Value[] {
+function changingValues(status: DeviceStatus): readonly Value[] {
   const { lastPosition, lastOrigin, lastKeyAt, lastKeyEventId, heartbeats, readings } = status
   return [
     status.firstSeenAt,
@@ -227,7 +227,7 @@ function status(row: Row): DeviceStatus {
       longitude,
       timestamp,
       receivedAt,
-      ...optionalFieldsIn(row, FIRST_OPTIONAL),
+      ...readOptionalFields(row, FIRST_OPTIONAL),
     },
     ...(partition !== null && {
       lastOrigin: { partition, offset: row[LAST_PARTITION + 1] as number },

@@ -2,7 +2,7 @@ import { hasReached } from '../../event-log/offsets.ts'
 import { endOfTurn, turnTaker } from '../../runtime/end-of-turn.ts'
 import type { Device } from '../../schemas/devices/read-models.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
-import { pageAt, ranksAmong } from '../device-ranking.ts'
+import { readPageAt, rankAmong } from '../device-ranking.ts'
 import type { DocumentStore } from '../documents.ts'
 import { erasingDevices, type Forgetting } from '../erasing-devices.ts'
 import type { Devices, Erasures, ReadModels } from '../read-models.ts'
@@ -62,7 +62,7 @@ export function sqliteDevices({
     return devices
   }
 
-  function withoutHidden(
+  function excludeHidden(
     accountId: string,
     deviceIds: readonly string[],
     models: SqliteReadModels,
@@ -80,7 +80,7 @@ export function sqliteDevices({
 
   async function placeDevices(query: Parameters<Devices['placeDevices']>[0]) {
     const walk = walkDevices(query, walkModels(query.accountId))
-    return ranksAmong(query, { walk, isInOrder: isWalkInOrder(query) })
+    return rankAmong(query, { walk, isInOrder: isWalkInOrder(query) })
   }
 
   /** Records are counted one by one, which takes long if there are many: some of them per turn. */
@@ -120,7 +120,7 @@ export function sqliteDevices({
     placeDevices,
 
     pageDevices: (query) =>
-      pageAt(query, {
+      readPageAt(query, {
         place: placeDevices,
         find: (deviceIds) => findDevices({ accountId: query.accountId, deviceIds }),
       }),
@@ -139,7 +139,7 @@ export function sqliteDevices({
 
     async findLastPositions({ deviceIds, ...query }) {
       const models = readModels.current()
-      const visible = withoutHidden(query.accountId, deviceIds, models)
+      const visible = excludeHidden(query.accountId, deviceIds, models)
       return models.findLastPositions({ ...query, deviceIds: visible })
     },
 
@@ -147,7 +147,7 @@ export function sqliteDevices({
       for (let until = to; ; until = Math.floor((from + until) / 2)) {
         await endOfTurn()
         const models = readModels.current()
-        const visible = withoutHidden(query.accountId, deviceIds, models)
+        const visible = excludeHidden(query.accountId, deviceIds, models)
         const tracks = models.readNear({ ...query, deviceIds: visible, from, to: until })
         if (tracks !== undefined) return { tracks, until }
       }

@@ -132,12 +132,12 @@ export function factStates(
     const key = deviceKey(device)
     const known = unwritten.get(key) ?? cache.get(key)
     if (known !== undefined) return known
-    const found = inFile(device, key)
+    const found = readFromFile(device, key)
     cache.set(key, found)
     return found
   }
 
-  function inFile({ accountId, deviceId }: DeviceName, key: string): Known {
+  function readFromFile({ accountId, deviceId }: DeviceName, key: string): Known {
     const row = read.get(accountId, deviceId)
     const none = { state: undefined, stored: undefined, unwritten: undefined, bytes: NO_STATE }
     if (row === undefined) return { key, accountId, deviceId, partition: 0, ...none }
@@ -262,7 +262,7 @@ export function factStates(
 
     peek(device) {
       const key = deviceKey(device)
-      return (unwritten.get(key) ?? cache.peek(key) ?? inFile(device, key)).state
+      return (unwritten.get(key) ?? cache.peek(key) ?? readFromFile(device, key)).state
     },
 
     async dueDevices({ now, limit, partition, skip = 0 }) {

@@ -173,7 +173,7 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
   /** The progress stored in the file. */
   const inFile = new Map<number, number>()
 
-  function judged(): Map<number, ProgressRow> {
+  function readProgress(): Map<number, ProgressRow> {
     if (known === undefined) {
       known = new Map(read.all().map((row) => [row.log_partition, row]))
       for (const { log_partition, last_offset } of known.values()) {
@@ -183,8 +183,8 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
     return known
   }
 
-  function rowAfter({ partition, lastOffset, lastEvent }: EntriesRead): ProgressRow {
-    const before = judged().get(partition)
+  function progressRow({ partition, lastOffset, lastEvent }: EntriesRead): ProgressRow {
+    const before = readProgress().get(partition)
     return {
       log_partition: partition,
       last_offset: lastOffset,
@@ -195,10 +195,10 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
 
   return {
     /** By partition. */
-    judged: judged as () => ReadonlyMap<number, ProgressRow>,
+    judged: readProgress as () => ReadonlyMap<number, ProgressRow>,
 
     move(read: EntriesRead): void {
-      judged().set(read.partition, rowAfter(read))
+      readProgress().set(read.partition, progressRow(read))
     },
 
     /** In a transaction: writes where judging starts. */
@@ -211,8 +211,8 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
      * the file then lacks; `read`: the entries judged with it.
      */
     save(changes: readonly StateChange[], read?: EntriesRead): void {
-      const rows = new Map(judged())
-      if (read !== undefined) rows.set(read.partition, rowAfter(read))
+      const rows = new Map(readProgress())
+      if (read !== undefined) rows.set(read.partition, progressRow(read))
       for (const { log_partition, last_offset, event_offset, event_id } of rows.values()) {
         const written = states.writtenUpTo(log_partition, changes) ?? last_offset
         write.execute(log_partition, written, event_offset, event_id)

@@ -5,7 +5,7 @@ import {
   OPTIONAL_NAMES,
   AS_ARRAYS,
   OF_DEVICE,
-  namedRecord,
+  toPositionRecord,
   HISTORY_ORDER,
   orderValues,
   record,
@@ -71,7 +71,7 @@ export function sqliteRecordReads(database: Database): Pick<ReadModels, RecordRe
   return {
     async findPosition({ accountId, recordId }) {
       const row = find.get(accountId, recordId)
-      return row && namedRecord(row)
+      return row && toPositionRecord(row)
     },
 
     async findLastPositions({ accountId, deviceIds, before }) {

@@ -12,7 +12,7 @@ import {
   AS_ARRAYS,
   OF_DEVICE,
   FIRST_OPTIONAL,
-  namedRecord,
+  toPositionRecord,
   HISTORY_ORDER,
   orderValues,
   record,
@@ -151,7 +151,7 @@ export function sqliteRecords(database: Database): Records {
         upTo === undefined
           ? nextOfAll.all(accountId, deviceId)
           : nextUpTo.all(accountId, deviceId, upTo)
-      return rows.map(namedRecord)
+      return rows.map(toPositionRecord)
     },
 
     originOf: (accountId, recordId) => originOf.get(accountId, recordId),
@@ -164,7 +164,7 @@ export function sqliteRecords(database: Database): Records {
     removeSome: (receivedBefore) => removeSome.run(receivedBefore) === REMOVED_AT_ONCE,
 
     removeErased: (erasure, device) =>
-      removeErased.run(device, ...erased(erasure)) === REMOVED_AT_ONCE,
+      removeErased.run(device, ...erasureValues(erasure)) === REMOVED_AT_ONCE,
 
     ofDevice: (device, name) =>
       ofDevice.all(device).map((row) => {
@@ -174,6 +174,6 @@ export function sqliteRecords(database: Database): Records {
   }
 }
 
-function erased({ origin, event }: StoredErasure) {
+function erasureValues({ origin, event }: StoredErasure) {
   return [origin.partition, origin.offset, event.erasedAt] as const
 }

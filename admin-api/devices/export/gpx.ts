@@ -35,7 +35,8 @@ ${metadata(device)}<trk>
 <name>${xmlText(device.deviceId)}</name>
 ${trackExtensions(device)}<trkseg>
 `
-    for await (const part of withGaps(pages, await gapMs())) yield part.map(placed).join('')
+    for await (const part of markGaps(pages, await gapMs()))
+      yield part.map(formatTrackPoint).join('')
     yield `</trkseg>
 </trk>
 </gpx>
@@ -43,7 +44,7 @@ ${trackExtensions(device)}<trkseg>
   },
 }
 
-function placed({ record, isAfterGap }: Placed): string {
+function formatTrackPoint({ record, isAfterGap }: Placed): string {
   return `${isAfterGap ? '</trkseg>\n<trkseg>\n' : ''}${trackPoint(record)}`
 }
 
@@ -151,7 +152,7 @@ type Located = {
  * an unthinned track has a gap. A single record that jumps away and back causes no gap there, so it
  * causes none here.
  */
-async function* withGaps(
+async function* markGaps(
   pages: RecordPages,
   gapMs: number,
 ): AsyncGenerator<readonly Placed[], void> {

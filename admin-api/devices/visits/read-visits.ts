@@ -48,7 +48,7 @@ export async function readVisits(
 ): Promise<readonly AreaVisit[]> {
   const { areas, from, to, ...devices } = query
   const boxes = boxesAroundAll(areas)
-  const inside = await insideAtBeginning(query, store)
+  const inside = await findInsideAtStart(query, store)
   const visits = new Map<string, AreaVisit[]>()
   const end = (deviceId: string, visit: Begun, rest: Pick<AreaVisit, 'to' | 'isOpen'>) => {
     const own = visits.get(deviceId)
@@ -94,7 +94,7 @@ function fixOf({ latitude, longitude, accuracy }: NearStep): Fix {
 }
 
 /** The devices that were inside before the range, and since when. */
-async function insideAtBeginning(
+async function findInsideAtStart(
   { accountId, deviceIds, areas, from }: VisitQuery,
   store: Reading['store'],
 ): Promise<Map<string, Begun>> {

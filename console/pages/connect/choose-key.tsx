@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { TriangleAlert } from 'lucide'
 import { api } from '../../api/client.ts'
-import { ApiFailure, faultAt, sentence, toFailure } from '../../core/failure.ts'
+import { ApiFailure, fieldFailure, sentence, toFailure } from '../../core/failure.ts'
 import { may } from '../../live/session.ts'
 import { Field, Form } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -39,7 +39,7 @@ export function ChooseKey({
   }
 
   const create = useAction(async () => {
-    if (deviceId === '') throw faultAt('name', 'Name the device first')
+    if (deviceId === '') throw fieldFailure('name', 'Name the device first')
     const { key: made, id, name, hint, createdAt } = await api.post('/keys', { body: wanted })
     changeDraft({ key: { id, name, hint, only }, since: createdAt })
     onSecret(made)
@@ -127,8 +127,9 @@ async function identify(secret: string) {
     return await api.post('/keys/identify', { body: { key: secret } })
   } catch (failure) {
     if (!(failure instanceof ApiFailure)) throw failure
-    if (failure.status === 404) throw faultAt('pasted', 'No key of your account has this secret.')
-    if (failure.status === 400) throw faultAt('pasted', failure.message)
+    if (failure.status === 404)
+      throw fieldFailure('pasted', 'No key of your account has this secret.')
+    if (failure.status === 400) throw fieldFailure('pasted', failure.message)
     throw failure
   }
 }

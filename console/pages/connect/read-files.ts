@@ -18,7 +18,7 @@ export type Imported = {
 
 /** Reads files in a worker and describes their contents. Nothing is sent. */
 export function countHistory(read: Read): Promise<FoundHistory> {
-  return inWorker(read, false, () => Promise.resolve())
+  return readInWorker(read, false, () => Promise.resolve())
 }
 
 /** Reads them again, and imports their points in the order of the files. After an interruption it may start over. */
@@ -26,9 +26,9 @@ export async function sendHistory(read: Read, imported: Imported): Promise<void>
   const { id } = await api.post('/imports', {})
   const path = { id }
   try {
-    await inWorker(read, true, async (reports) => {
+    await readInWorker(read, true, async (reports) => {
       const body = { reports: reports as { readonly [field: string]: unknown }[] }
-      const { results } = await persistently(read.signal, () =>
+      const { results } = await retryCall(read.signal, () =>
         api.post('/imports/{id}/positions', { path, body, signal: read.signal }),
       )
       for (const { error, message = error } of results) {
@@ -46,7 +46,7 @@ const LONGEST_PAUSE_MS = 10_000
 const GIVE_UP_AFTER_MS = 300_000
 
 /** Repeats a call that may succeed later. */
-async function persistently<Answer>(
+async function retryCall<Answer>(
   signal: AbortSignal,
   call: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -76,7 +76,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Loads the readers, which are as large as a page, only now. */
-function inWorker(
+function readInWorker(
   { files, deviceId, signal, onProgress }: Read,
   isSent: boolean,
   send: (reports: readonly object[]) => Promise<unknown>,

@@ -173,13 +173,13 @@ export function useDayKeys(
     }
     return { label, run }
   }
-  function along(by: number): KeyActions[string] {
+  function moveBy(by: number): KeyActions[string] {
     const label = Math.abs(by) === 1 ? 'Previous or next day' : 'Previous or next week'
     return to(label, (here) => here + (isMirrored(part.element.current) ? -by : by))
   }
   useKeys(
     {
-      ...Object.fromEntries(Object.entries(steps).map(([key, by]) => [key, along(by)])),
+      ...Object.fromEntries(Object.entries(steps).map(([key, by]) => [key, moveBy(by)])),
       Home: to('First or last day', () => 0),
       End: to('First or last day', (_, last) => last),
       ...others,

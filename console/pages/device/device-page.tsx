@@ -8,7 +8,7 @@ import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, onStreamEvent, startLive } from '../../live/live.ts'
 import { now } from '../../ui/clock.ts'
 import { connectionText, motionText } from '../../core/device-words.ts'
-import { spanIn } from '../../core/span.ts'
+import { parseSpan } from '../../core/span.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { ShareLink, Labels, StatusShape } from '../../ui/device-parts.tsx'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
@@ -58,7 +58,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   const live = fleet.devices.get(deviceId)
   const zone = readerZone()
   const today = date(now.value, zone)
-  const asked = spanIn(pageAddress.value.query, today)
+  const asked = parseSpan(pageAddress.value.query, today)
   const totals = useDayTotalsStore(deviceId, zone)
   const span = useMemo(() => asked, [asked.first, asked.last])
 

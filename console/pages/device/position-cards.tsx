@@ -11,7 +11,7 @@ import { formatDateTime, formatLength, formatSpeed, formatClock } from '../../ui
 import type { TrackPoint } from '../../core/track.ts'
 import { placeText, wayText } from '../../core/place-words.ts'
 import type { Episode } from '../../core/trips.ts'
-import { againText } from '../../core/moment.ts'
+import { formatAgain } from '../../core/moment.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { usePlace } from './use-place.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -102,7 +102,7 @@ export function AtMoment({
     <section class="card box stack" aria-labelledby="at-moment">
       <h2 id="at-moment">
         At {formatClock(at)}
-        {againText(at, readerZone())}
+        {formatAgain(at, readerZone())}
         {day !== undefined && `, ${day}`}
       </h2>
       {before < 0 && (

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Pause, Play } from 'lucide'
-import { againText, momentOf, normalizeMoment } from '../../core/moment.ts'
+import { formatAgain, momentOf, normalizeMoment } from '../../core/moment.ts'
 import { REPLAY_SPEEDS, replaySpeed, skipRest } from '../../core/replay.ts'
 import { date } from '../../core/times.ts'
 import { Select } from '../../ui/choice-fields.tsx'
@@ -136,7 +136,7 @@ function TimeField({
   onMove: (at: number) => void
 }) {
   const [typed, setTyped] = useState<string>()
-  const shown = formatClock(at) + againText(at, zone)
+  const shown = formatClock(at) + formatAgain(at, zone)
   function goThere() {
     const moment = momentOf(normalizeMoment(typed ?? ''), date(at, zone), zone)
     if (moment !== undefined && typed !== shown) onMove(moment)

@@ -7,7 +7,7 @@ import { TrackPainter, type PaintedTrack } from '../../map/track-painter.ts'
 import { readerUnits, formatNumber, formatSpeed } from '../../ui/shown.ts'
 import { printMap } from './print-map.ts'
 import { sightOf, useFinerTrack, type MapPart, type MapSight } from './finer-track.ts'
-import { speedIn } from '../../core/measures.ts'
+import { convertSpeed } from '../../core/measures.ts'
 
 /**
  * A track on a map. The view is fitted once to the days, and to each selected part of them; after
@@ -128,7 +128,7 @@ function SpeedLegend({ step }: { step: number }) {
           <span class="speed-colour" style={{ backgroundColor: colour }} />
           {index === SPEED_COLOURS.length - 1
             ? `${formatSpeed(index * step)} +`
-            : formatNumber(speedIn(readerUnits().speed, index * step))}
+            : formatNumber(convertSpeed(readerUnits().speed, index * step))}
         </li>
       ))}
     </ol>

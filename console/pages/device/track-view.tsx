@@ -91,7 +91,7 @@ export function TrackView({
   }, [hasTrips ? episodes.data : known, driven === undefined, others, from, to])
   const isPlain = dayCount(span) > MOST_DAYS_COLOURED
   const places = useMemo(
-    () => (isPlain ? placesOf(staysIn([...known.values()], from, to)) : []),
+    () => (isPlain ? placesOf(clipStays([...known.values()], from, to)) : []),
     [isPlain, known, from, to],
   )
   const first = data?.points[0]?.at ?? from
@@ -235,7 +235,7 @@ function isTrip(one: Episode): one is Trip {
 }
 
 /** The contents of the range. */
-function staysIn(episodes: readonly Episode[], from: number, to: number): readonly Stay[] {
+function clipStays(episodes: readonly Episode[], from: number, to: number): readonly Stay[] {
   return episodes.flatMap((one) => {
     if (one.kind !== 'stop') return []
     const ms = Math.min(one.to, to) - Math.max(one.from, from)

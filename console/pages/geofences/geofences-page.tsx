@@ -15,7 +15,7 @@ import { DeleteGeofence, GeofenceCard } from './geofence-card.tsx'
 import { GeofenceForm } from './geofence-form.tsx'
 import { GeofenceMap } from './geofence-map.tsx'
 import { ImportGeofences } from './import-geofences.tsx'
-import { paintedOf, useGeofences, type ApiGeofence } from './use-definitions.ts'
+import { toPaintedGeofence, useGeofences, type ApiGeofence } from './use-definitions.ts'
 import { useSketch } from './use-sketch.ts'
 import { whomText } from './whom.tsx'
 
@@ -46,7 +46,7 @@ export function GeofencesPage() {
         : undefined,
     [isHalfDrawn],
   )
-  const painted = useMemo(() => geofences.map(paintedOf), [all.data])
+  const painted = useMemo(() => geofences.map(toPaintedGeofence), [all.data])
 
   function change(geofence: ApiGeofence) {
     setEdited(geofence)

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { faultAt } from '../../core/failure.ts'
+import { fieldFailure } from '../../core/failure.ts'
 import { countText } from '../../core/measures.ts'
 import { fleet, startLive } from '../../live/live.ts'
 import { CheckGroup } from '../../ui/choice-fields.tsx'
@@ -45,7 +45,7 @@ export function useWhom(first: Whom) {
   function read(): { deviceIds: string[] | null; labels: string[] | null } {
     if (!isSome) return { deviceIds: null, labels: null }
     if (devices.length === 0 && labels.length === 0) {
-      throw faultAt('deviceIds', 'Choose a label or a device.')
+      throw fieldFailure('deviceIds', 'Choose a label or a device.')
     }
     return {
       deviceIds: devices.length > 0 ? [...devices] : null,

@@ -17,7 +17,7 @@ import type { PaintedGeofence } from '../../map/geofence-painter.ts'
 import { createPreference } from '../../ui/preferences.ts'
 import { pageAddress, setQuery } from '../../ui/router.ts'
 import { pin } from './pin.ts'
-import { paintedOf, useGeofences, type ApiGeofence } from '../geofences/use-definitions.ts'
+import { toPaintedGeofence, useGeofences, type ApiGeofence } from '../geofences/use-definitions.ts'
 import { pastAt, shownFleet, shownSos } from './shown-fleet.ts'
 
 /** The operator's choices for the map, stored in the address so that they can be shared. */
@@ -216,7 +216,7 @@ export function usePaintedGeofences(): readonly PaintedGeofence[] {
   const isShown = showsGeofences.value === 'on'
   const only = chosenGeofence.value
   return useMemo(
-    () => (data ?? []).filter(({ id }) => isShown || id === only).map(paintedOf),
+    () => (data ?? []).filter(({ id }) => isShown || id === only).map(toPaintedGeofence),
     [data, isShown, only],
   )
 }

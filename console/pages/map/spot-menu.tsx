@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
 import { coordinatesText } from '../../core/measures.ts'
 import { may } from '../../live/session.ts'
-import { positionAt } from '../../map/open-map.ts'
+import { pixelToPosition } from '../../map/open-map.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { usePlace } from '../device/use-place.ts'
@@ -102,7 +102,7 @@ export function onSpotMenu(map: OlMap, open: (spot: OpenSpot) => void): void {
   let isHeld = false
   const openAt = (event: MouseEvent) => {
     const { clientX: x, clientY: y } = event
-    open({ x, y, at: spotAt(map, map.getEventPixel(event)) })
+    open({ x, y, at: pixelToPin(map, map.getEventPixel(event)) })
   }
   target.addEventListener('contextmenu', (event) => {
     event.preventDefault()
@@ -144,10 +144,10 @@ export function middleSpot(map: OlMap): OpenSpot {
   const [width = 0, height = 0] = map.getSize() ?? []
   const { left, top } = (map.getTargetElement() as HTMLElement).getBoundingClientRect()
   const pixel = [width / 2, height / 2]
-  return { x: left + width / 2, y: top + height / 2, at: spotAt(map, pixel) }
+  return { x: left + width / 2, y: top + height / 2, at: pixelToPin(map, pixel) }
 }
 
-function spotAt(map: OlMap, pixel: readonly number[]): Pin {
-  const { latitude, longitude } = positionAt(map, pixel)
+function pixelToPin(map: OlMap, pixel: readonly number[]): Pin {
+  const { latitude, longitude } = pixelToPosition(map, pixel)
   return { latitude, longitude: longitude - 360 * Math.floor((longitude + 180) / 360) }
 }

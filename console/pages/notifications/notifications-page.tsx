@@ -38,7 +38,7 @@ export function NotificationsPage() {
   const { dialog, open, actionsOn } = useNotificationActions(list.reload)
   // A geofence or a rule asks for a notification about it.
   useEffect(() => {
-    const draft = draftIn(pageAddress.peek().query)
+    const draft = parseDraft(pageAddress.peek().query)
     if (draft === undefined || !may('subscriptions.edit')) return
     setQuery({ geofence: undefined, rule: undefined })
     open((props) => <NotificationForm {...props} draft={draft} />)
@@ -88,7 +88,7 @@ export function NotificationsPage() {
   )
 }
 
-function draftIn(query: URLSearchParams): Partial<ApiSubscription> | undefined {
+function parseDraft(query: URLSearchParams): Partial<ApiSubscription> | undefined {
   const [geofence, rule] = [query.get('geofence'), query.get('rule')]
   if (geofence !== null) {
     return { types: ['geofence.entered', 'geofence.left'], geofenceIds: [geofence] }

@@ -9,7 +9,7 @@ import {
   forSecondsOf,
   newDraft,
   PRESETS,
-  whenOf,
+  parseWhenDraft,
   type Preset,
   type RuleDraft,
 } from '../../core/rule-draft.ts'
@@ -49,7 +49,7 @@ export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | u
   )
 
   async function submit({ name = '' }: Values) {
-    const content = { when: whenOf(draft, units), forSeconds: forSecondsOf(draft) }
+    const content = { when: parseWhenDraft(draft, units), forSeconds: forSecondsOf(draft) }
     const usual = ruleText(content, geofences, units).slice(0, LONGEST_NAME)
     const body = {
       name: name.trim() || usual,

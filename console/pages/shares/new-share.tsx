@@ -3,7 +3,7 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { TriangleAlert } from 'lucide'
 import { nameOnLink, titleOfDevices } from '../../../schemas/access/share-names.ts'
 import { api, serverNow } from '../../api/client.ts'
-import { faultAt } from '../../core/failure.ts'
+import { fieldFailure } from '../../core/failure.ts'
 import { fromInput, toInput } from '../../core/times.ts'
 import { fleet } from '../../live/live.ts'
 import { now } from '../../ui/clock.ts'
@@ -65,10 +65,10 @@ export function NewShare(props: DialogProps) {
   async function create({ deviceIds: typed = '' }: Values) {
     // Otherwise the link would lack a device that its creator has just typed.
     if (typed.trim() !== '') {
-      throw faultAt('deviceIds', 'Add a device that the search found, or clear the search.')
+      throw fieldFailure('deviceIds', 'Add a device that the search found, or clear the search.')
     }
-    if (chosen.length === 0) throw faultAt('deviceIds', 'Choose at least one device.')
-    if (until === undefined) throw faultAt('expiresAt', 'Enter a date and a time.')
+    if (chosen.length === 0) throw fieldFailure('deviceIds', 'Choose at least one device.')
+    if (until === undefined) throw fieldFailure('expiresAt', 'Enter a date and a time.')
     const given = chosen.flatMap((device) => {
       const text = givenTo(device)
       return text === undefined ? [] : [[device.deviceId, text] as const]

@@ -1,4 +1,4 @@
-import { measurementsIn, convertUnit } from '../values.ts'
+import { parseMeasurements, convertUnit } from '../values.ts'
 import { FIT_TIME, fitReader, type FitMessage } from './fit-messages.ts'
 import { UnreadableError, type FileItem, type Format } from './format.ts'
 
@@ -90,7 +90,7 @@ function itemOf(
     longitude: degrees(longitude),
     time,
     sentTime: seconds,
-    measured: measurementsIn({ accuracy, altitude, speed }),
+    measured: parseMeasurements({ accuracy, altitude, speed }),
     attributes,
   }
   return { kind: 'point', place, point }

@@ -23,7 +23,7 @@ export async function* jsonElements(
   let fault: Error | undefined
   let hasMarks = false
   parser.onValue = ({ value: parsed, key }) => {
-    const value: unknown = hasMarks ? withMarks(parsed) : parsed
+    const value: unknown = hasMarks ? addMarks(parsed) : parsed
     if (typeof key === 'string') elements.push({ number, value, name: key })
     else elements.push({ number: (number += 1), value })
   }
@@ -51,7 +51,7 @@ const MARK = '\ufeff'
 const STAND_IN = '\\udfff'
 const STOOD_IN = /\udfff/gu
 
-function withMarks(value: unknown): unknown {
+function addMarks(value: unknown): unknown {
   const revive = (_: string, one: unknown) =>
     typeof one === 'string' ? one.replace(STOOD_IN, MARK) : one
   return JSON.parse(JSON.stringify(value), revive) as unknown

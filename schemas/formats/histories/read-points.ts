@@ -60,7 +60,7 @@ export async function readPoints(
   }
   const head = pieces.join('')
   const known = format ?? recogniseFormat(head)
-  if (known === undefined) throw fault ?? new UnreadableError(unknownFormat(head))
+  if (known === undefined) throw fault ?? new UnreadableError(describeUnknownFormat(head))
   return { format: known, items: itemsAndLeftOut(known, whole(), { path }) }
 
   async function* whole() {
@@ -75,7 +75,7 @@ function recogniseFormat(head: string): Format | undefined {
   return FORMATS.find((format) => format.recognises(head.trimStart()))
 }
 
-function unknownFormat(head: string): string {
+function describeUnknownFormat(head: string): string {
   const start = head.trimStart().slice(0, 1000)
   if (start === '') return 'it is empty'
   const names = FORMATS.map(({ name }) => name).join(', ')

@@ -1,7 +1,7 @@
 import { readTraccarForward } from '../senders/traccar-forward.ts'
 import { typeTexts } from '../typed-attributes.ts'
-import { objectIn } from '../values.ts'
-import { csvRows, headerIn, type CsvRow } from './csv.ts'
+import { parseObject } from '../values.ts'
+import { csvRows, readHeader, type CsvRow } from './csv.ts'
 import { LINES, type FileItem, type Format } from './format.ts'
 import { jsonElements } from './json-elements.ts'
 import { readAsApp } from './read-as-app.ts'
@@ -30,7 +30,7 @@ export const traccarCsv: Format = {
   each: LINES,
   numbersDevices: true,
   recognises(head) {
-    const header = headerIn(head).split(',')
+    const header = readHeader(head).split(',')
     return ['deviceId', 'fixTime', 'latitude', 'longitude'].every((name) => header.includes(name))
   },
 
@@ -74,7 +74,9 @@ export const traccarJson: Format = {
 
   async *read(text) {
     for await (const elements of jsonElements(text, ['$.*'])) {
-      yield elements.flatMap(({ number, value }) => traccarPosition(objectIn(value) ?? {}, number))
+      yield elements.flatMap(({ number, value }) =>
+        traccarPosition(parseObject(value) ?? {}, number),
+      )
     }
   },
 }

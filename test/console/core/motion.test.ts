@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { isMoving, motionAfter, type Motion } from '../../../console/core/motion.ts'
+import { isMoving, advanceMotion, type Motion } from '../../../console/core/motion.ts'
 
 const MINUTE = 60_000
 const HOME = { latitude: 52.5, longitude: 13.4 }
@@ -17,7 +17,7 @@ type Step = {
 function after(...steps: readonly Step[]): Motion | undefined {
   let motion: Motion | undefined
   for (const { atMs, metres = 0, isNext = true, ...measured } of steps) {
-    motion = motionAfter(motion, { ...north(metres), ...measured }, { atMs, isNext })
+    motion = advanceMotion(motion, { ...north(metres), ...measured }, { atMs, isNext })
   }
   return motion
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  fullBar,
+  fullBarDistance,
   episodeAt,
   episodesCsv,
   readEpisodes,
@@ -205,7 +205,7 @@ describe('short moves', () => {
 })
 
 test('one flight does not shrink the other bars to dots, and the longest usual trip fills its bar', () => {
-  expect(fullBar([0, 900_000, 1_000_000, 1_100_000, 9_000_000])).toBe(4_400_000)
-  expect(fullBar([10, 20, 30])).toBe(30)
-  expect(fullBar([0, 0])).toBe(1)
+  expect(fullBarDistance([0, 900_000, 1_000_000, 1_100_000, 9_000_000])).toBe(4_400_000)
+  expect(fullBarDistance([10, 20, 30])).toBe(30)
+  expect(fullBarDistance([0, 0])).toBe(1)
 })
