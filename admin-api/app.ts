@@ -80,7 +80,7 @@ export type AdminDependencies = {
   readonly store: Store
   readonly eventLog: AdminLog
   readonly factLog: FactLog
-  /** Encrypts the secrets of subscriptions; absent: none can be created. */
+  /** Encrypts subscriptions' secrets; without it, no subscription can be created. */
   readonly secrets?: SealedSecrets | undefined
   /** Networks that webhooks may reach in addition to the public Internet. */
   readonly networks?: OutboundNetworks | undefined
@@ -91,7 +91,7 @@ export type AdminDependencies = {
   readonly clock: Clock
   readonly logger: Logger
   readonly mode: Mode
-  /** Absent where the data are not in a directory of this machine. */
+  /** Absent if the data is not stored in a directory on this machine. */
   readonly measureData?: (() => Promise<DataDirectory>) | undefined
   readonly ingest: IngestAddresses
   /** How often a person or key may look up a pasted key; absent: 10 times in 60 s. */

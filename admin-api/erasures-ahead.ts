@@ -8,7 +8,7 @@ import type { ErasureEntry } from '../schemas/events/log-entry.ts'
 import type { Generations } from '../store/generations.ts'
 import type { Erasures, ReadModels } from '../store/read-models.ts'
 
-/** If log and store have not responded for this long, the store's data is shown as it is. */
+/** If log or store has not responded by then, the store's data is served unchecked. */
 const LONGEST_ASKED_MS = 5_000
 
 export type ErasuresAhead = {

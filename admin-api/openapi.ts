@@ -26,7 +26,7 @@ Lists return \`items\` and \`nextCursor\`; send the latter as \`cursor\`, with t
 next page. Times are written \`YYYY-MM-DDTHH:mm:ss.sssZ\` and read as ISO 8601 with \`Z\`, an offset or
 neither (then it is UTC). Parameters and fields that a call does not know are rejected.`
 
-/** By the first path segment; every route needs one of these. */
+/** Tags by first path segment; every route must match one. */
 const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   session: { name: 'Session', description: 'Signing in and out, and the signed-in operator' },
   operators: { name: 'Operators', description: 'The people who sign in' },

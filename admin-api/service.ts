@@ -40,7 +40,7 @@ export async function startAdminApi(
     store: Store
     eventLog: AdminLog
     factLog: FactLog
-    /** Encrypts the secrets of subscriptions; absent: none can be created. */
+    /** Encrypts subscriptions' secrets; without it, no subscription can be created. */
     secrets?: SealedSecrets | undefined
     mode: Mode
     measureData?: () => Promise<DataDirectory>
@@ -106,7 +106,7 @@ export async function startAdminApi(
     trustProxy: config.trustProxy,
   })
   lifecycle.onClose('admin API', () => server.close())
-  // Last, when nothing else can fail: generated secrets are shown only once.
+  // Runs last, when nothing else can fail: generated secrets are shown only once.
   const ensured = () =>
     ensureFirstOperator({
       store,

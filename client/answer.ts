@@ -40,7 +40,10 @@ export function parseOutcome(answer: ServiceAnswer): ReportOutcome | Later {
   return isRetriable(answer) ? later(answer) : { kind: 'refused', error, message }
 }
 
-/** The same for each report of a batch; undefined if the response has no individual results. */
+/**
+ * Parses the outcome of each report of a batch; undefined if the response has no individual
+ * results.
+ */
 export function parseOutcomes(
   { status, data }: ServiceAnswer,
   expected: number,

@@ -13,7 +13,7 @@ const NEWLINE = 0x0a
  * Lines in a file, first in, first out, each a JSON object. A line that is a number is a mark: all
  * lines before that offset are settled. A line truncated by a crash is incomplete, and a line
  * garbled by a power cut is not JSON; both are skipped, because their `append` never resolved. If a
- * mark is lost, some lines are merely returned again.
+ * mark is lost, some lines are just returned again.
  *
  * Calls must not overlap.
  */

@@ -9,7 +9,7 @@ const LINE_EVERY_MS = 5_000
 const REWRITE_EVERY_MS = 250
 
 export type Progress = {
-  /** Shows the line, unless another one was shown a moment ago; `isLast`: always shows it. */
+  /** Shows the line, unless the last one was shown very recently; `isLast`: always shows it. */
   show(line: () => string, options?: { isLast?: boolean }): void
   /** Ends the rewritten line. */
   end(): void

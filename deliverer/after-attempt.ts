@@ -53,7 +53,9 @@ export type AttemptMade = {
   readonly isMail?: boolean
   /** The mail's recipients temporarily refused by the server. */
   readonly late?: readonly string[] | undefined
-  /** Whether the receiver is a chat; `takesTests`: it accepted a test just after rejecting the item. */
+  /**
+   * Whether the receiver is a chat; `takesTests`: it accepted a test just after rejecting the item.
+   */
   readonly isChat?: boolean
   readonly takesTests?: boolean | undefined
   /** Whether it was the oldest of the late mails. */
@@ -65,7 +67,7 @@ export type AttemptMade = {
 export type AttemptReport = {
   readonly subscription: DeviceSubscription
   readonly outcome: 'delivered' | 'failed' | 'refused'
-  /** Its previous progress. */
+  /** The subscription's previous progress. */
   readonly before: SubscriptionProgress
 }
 
@@ -78,7 +80,10 @@ export function isTooMuch({ status, ids }: Pick<AttemptMade, 'status' | 'ids'>):
   return status !== undefined && REFUSALS.includes(status) && ids.length > 1
 }
 
-/** The maximum number of items in the next request: half of one that was too large, more after each success. */
+/**
+ * Maximum number of items in the next request: halved if the last one was too large, doubled after
+ * each success.
+ */
 export function limitAfter(most: number, attempt: AttemptMade): number {
   if (isTooMuch(attempt)) return Math.floor(attempt.ids.length / 2)
   return isSuccess(attempt.status) ? most * 2 : most
@@ -165,7 +170,7 @@ function addMailTime(progress: SubscriptionProgress, { now, isMail, status }: At
 }
 
 /**
- * The items are done. An operator may have moved the mark in the meantime: then the operator's mark
+ * Marks the items as sent. If an operator has moved the mark in the meantime, the operator's mark
  * counts.
  */
 function recordSuccess(

@@ -18,7 +18,7 @@ type MailMade = {
   readonly ids: readonly string[]
   readonly retryAfterMs?: number | undefined
   readonly error?: string | undefined
-  /** The recipients temporarily refused by the server; absent: none were. */
+  /** Recipients temporarily refused by the server, if any. */
   readonly late?: readonly string[] | undefined
 }
 
@@ -71,7 +71,7 @@ export function removeOldest({ late, ...progress }: SubscriptionProgress): Subsc
   return { ...progress, late: { ...late, mails, failures: 1 } }
 }
 
-/** The oldest late mail, for those of its recipients that the subscription still has. */
+/** Finds the oldest late mail, limited to recipients that the subscription still has. */
 export function findOldestLate({
   target,
   progress,

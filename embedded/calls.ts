@@ -6,15 +6,15 @@ type Calls<Names> = { readonly [Name in keyof Names]: (...args: never[]) => Prom
 /** The other thread. */
 export type Peer<Theirs extends Calls<Theirs>> = {
   /**
-   * Calls a function of the other thread; arguments and results are copied. Rejects with the function's
-   * error, `retriable` included.
+   * Calls a function of the other thread; arguments and results are copied. Rejects with the
+   * function's error, `retriable` included.
    * @throws {DependencyError} retriable, if the other thread has ended.
    */
   call<Name extends keyof Theirs & string>(
     name: Name,
     ...args: Parameters<Theirs[Name]>
   ): ReturnType<Theirs[Name]>
-  /** The same without waiting for a result. */
+  /** Calls the other thread without waiting for a result. */
   notify<Name extends keyof Theirs & string>(name: Name, ...args: Parameters<Theirs[Name]>): void
   /** The other thread has ended: pending and later calls are rejected. */
   lost(): void
@@ -96,8 +96,8 @@ function lostThreadError(): DependencyError {
 }
 
 /**
- * Calls `call` immediately, but at most once every `everyMs`; calls in between are combined into one at the
- * end of the interval.
+ * Calls `call` immediately, but at most once every `everyMs`; calls in between are combined into
+ * one at the end of the interval.
  */
 export function limitPace(everyMs: number, call: () => void): () => void {
   let calledAt = -Infinity

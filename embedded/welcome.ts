@@ -52,7 +52,7 @@ curl -c cookies.txt ${adminUrl}/api/v1/session -H 'Content-Type: application/jso
 `
 }
 
-/** Replaces the address of all interfaces, which a container listens on, by one that can be called. */
+/** Replaces the wildcard address, which containers listen on, with a usable one. */
 function onThisMachine(url: string): string {
   return url.replace(/(?<=\/\/)(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')
 }

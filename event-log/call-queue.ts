@@ -60,9 +60,9 @@ export class CallQueue<Item> {
   }
 
   /**
-   * The calls of the next batch: as many small ones as fit. Large ones join if no small one waits, or if the
-   * previous batch had only small ones; then the oldest large one goes even if it does not fit, so that small
-   * ones cannot starve it.
+   * Takes the calls of the next batch: as many small ones as fit. Large calls join if no small call
+   * waits, or if the previous batch had only small calls; then the oldest large call is taken even
+   * if it does not fit, so that small calls cannot starve it.
    */
   take(): Call<Item>[] {
     const batch = new Batch<Item>(this.#limits)
@@ -76,7 +76,7 @@ export class CallQueue<Item> {
     return batch.calls
   }
 
-  /** Takes calls until one is rejected. Returns the others. */
+  /** Takes calls until `add` rejects one, and returns the remaining calls. */
   #takeFrom<One extends Call<Item>>(line: One[], add: (call: One) => boolean): One[] {
     let taken = 0
     for (const call of line) {

@@ -130,7 +130,7 @@ export function createIngestApp(
   const answering = answerSenders(app, { endpoints, appEndpoint, reportMetrics, metrics, logger })
   return { ...answering, middleware: app.middleware }
 
-  /** Imports have a separate limit, and devices have none there. */
+  /** Imports have a separate limit, and no limit per device. */
   function importing() {
     const limit = rateLimits.import
     const keyLimit = new KeyLimit({ bucket: 'import', limit, openCounters })

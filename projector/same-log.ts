@@ -44,8 +44,9 @@ export class LogTooShortError extends UnfitLogError {
 }
 
 /**
- * Why the log is not the one that these events were applied from, or ends before them; undefined if
- * it is the same log. Events removed by retention, or of a type unknown here, are not compared.
+ * Explains why the log is not the one that these events were applied from, or ends before them;
+ * undefined if it is the same log. Events removed by retention, or of a type unknown here, are not
+ * compared.
  */
 export async function findOtherLogReason(
   eventLog: KnownLog,
@@ -79,8 +80,8 @@ export async function findOtherLogReason(
 }
 
 /**
- * Names the events between these offsets and the first entry of the log; undefined if there are
- * none.
+ * Describes the missing events between these offsets and the log's first entry; undefined if none
+ * are missing.
  */
 export async function findGapBefore(
   eventLog: Pick<EventLog, 'extent'>,

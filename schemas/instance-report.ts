@@ -4,11 +4,11 @@ export type ServiceName = (typeof SERVICES)[number]
 export type SpoolDepth = {
   readonly events: number
   readonly bytes: number
-  /** Age of the oldest event; 0 when there is none. */
+  /** Age of the oldest event; 0 if the spool is empty. */
   readonly oldestSeconds: number
 }
 
-/** An instance's report about itself every 10 s; after 30 s without one it counts as ended. */
+/** An instance reports its state every 10 s; after 30 s without a report it counts as ended. */
 export type InstanceReport = {
   /** New at every start. */
   readonly instanceId: string

@@ -46,7 +46,7 @@ export type RuleRefused = 'too many rules' | TooLarge | { readonly unknownGeofen
 /** The geofences and rules that operators define. Other accounts never see them. */
 export interface DefinitionStore extends AdoptionStore {
   /**
-   * Creates or rejects each. `revision`, `changedAt` and `inForceSince` are those of a new
+   * Creates or rejects each geofence. `revision`, `changedAt` and `inForceSince` are those of a new
    * definition.
    */
   createGeofences(
@@ -54,11 +54,11 @@ export interface DefinitionStore extends AdoptionStore {
   ): Promise<readonly (Geofence | GeofenceRefused)[]>
   /** Newest first. */
   pageGeofences(query: DefinitionsPage): Promise<Geofence[]>
-  /** The same without their shapes. */
+  /** Returns a page of geofences without their shapes. */
   pageGeofenceNames(query: DefinitionsPage): Promise<NamedDefinition[]>
   /**
-   * The version of the account's last change, by which a caller detects changes; 0: no change is
-   * known.
+   * Returns the version of the account's last change, so that callers can detect changes; 0 if no
+   * change is known.
    */
   newestGeofenceVersion(accountId: string): Promise<number>
   findGeofence(query: InAccount): Promise<Geofence | undefined>
@@ -126,6 +126,6 @@ export type ChangedDefinition<Definition> = {
   readonly changedAt: number
   /** Increases with every change in the store, including changes by an erasure. */
   readonly version: number
-  /** Absent: it was deleted. Deletions are known for a day. */
+  /** Absent if the definition was deleted. Deletions are remembered for a day. */
   readonly definition?: Definition
 }

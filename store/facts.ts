@@ -62,7 +62,7 @@ export interface FactStore {
     readonly ids: readonly string[]
   }): Promise<readonly DeviceFact[]>
 
-  /** The ids of those facts that are stored and belong to no hidden device. */
+  /** Returns the ids of the facts that are stored and belong to no hidden device. */
   heldFacts(query: {
     readonly accountId: string
     readonly facts: readonly Pick<DeviceFact, 'id' | 'deviceId'>[]
@@ -71,7 +71,10 @@ export interface FactStore {
   /** Removes facts decided before this time, and states of devices not seen since. */
   expireFacts(before: number, signal?: AbortSignal): Promise<void>
 
-  /** The settings that judging depends on, in the order of their versions: absent where all have the default. */
+  /**
+   * The settings that judging depends on, in the order of their versions: absent where all have the
+   * default.
+   */
   watchSettings(query: ChangesQuery): Promise<ChangesPage<WatchSettings>>
 
   /** Devices of an account that have a state, in the order of their ids. */
@@ -134,10 +137,13 @@ export function hasSettings(settings: WatchSettings): boolean {
 }
 
 export type FactsBatch = {
-  /** Absent if only time has passed. */
+  /** The entries read; absent if only time has passed. */
   readonly read?: EntriesRead
   readonly devices: readonly JudgeDevice[]
-  /** Called with durable facts, perhaps repeatedly with the same; they count as published once it has resolved. */
+  /**
+   * Called with durable facts, perhaps repeatedly with the same; they count as published once it
+   * has resolved.
+   */
   readonly publish?: ((facts: readonly DeviceFact[]) => Promise<void>) | undefined
 }
 
@@ -197,7 +203,10 @@ export type FactsQuery = {
 
 const MOST_REMEMBERED_ERASURES = 8
 
-/** The state of a device after this erasure; undefined if it is a copy of one that was applied. */
+/**
+ * Returns a device's state after this erasure; undefined if the erasure is a copy of an applied
+ * one.
+ */
 export function eraseState(
   state: FactState | undefined,
   { origin: { partition, offset }, event: { eventId, erasedAt } }: ErasureEntry,
@@ -239,7 +248,7 @@ export function standingSince(
   return revision === undefined || raised?.revision === revision ? raised?.raisedAt : undefined
 }
 
-/** Approximate size of a state as JSON. Most are plain, and their size is known. */
+/** Approximate size of a state as JSON. Most states are plain and have a constant size. */
 export function stateSize(state: FactState): number {
   const { alarms, definitions } = state
   if (alarms !== undefined) return jsonSize(state)

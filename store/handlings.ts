@@ -23,7 +23,7 @@ export interface Handlings {
     life: string | undefined,
     next: (before: FactHandling | undefined) => (Handling & { operatorId: string }) | undefined,
   ): Promise<FactHandling | undefined>
-  /** By the ids of facts; most facts have none. */
+  /** Finds handlings by fact id; most facts have none. */
   findHandlings(query: {
     readonly accountId: string
     readonly factIds: readonly string[]

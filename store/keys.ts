@@ -15,7 +15,7 @@ export type ApiKey = {
   readonly id: string
   readonly accountId: string
   readonly name: string
-  /** First and last characters of the secret, to tell keys apart by eye. */
+  /** First and last characters of the secret, so that people can distinguish keys. */
   readonly hint: string
   readonly scopes: readonly Scope[]
   readonly createdAt: number
@@ -110,7 +110,7 @@ export interface Keys {
     readonly hint: string
     readonly previousValidUntil: number
   }): Promise<ApiKey | 'revoked' | undefined>
-  /** Also finds expired and revoked keys, and outdated secrets: the caller decides. */
+  /** Also finds expired and revoked keys, and outdated secrets; the caller must check. */
   findGrant(secretHash: Uint8Array): Promise<KeyGrant | undefined>
   /** Advances `lastUsedAt`, never moves it back. */
   touchKeys(usedAt: ReadonlyMap<string, number>): Promise<void>

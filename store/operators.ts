@@ -77,7 +77,10 @@ export interface Operators {
     operatorId: string
   }): Promise<'deleted' | OperatorKept | undefined>
 
-  /** With its first admin, if given: creates both or, if the e-mail is taken (false), neither. */
+  /**
+   * Creates an account, with its first admin if given. If the e-mail is taken, creates neither and
+   * returns false.
+   */
   createAccount(account: Account, admin?: Operator): Promise<boolean>
   findAccount(accountId: string): Promise<Account | undefined>
   /** Oldest first. */

@@ -39,7 +39,7 @@ const CHANGE_DESCRIPTION = `
 device that retention has removed can still be enabled.
 `.trim()
 
-/** One device with its status, and its settings. */
+/** Calls that return one device with its status, and change its settings. */
 export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function show(ctx: AdminContext, caller: Caller): Promise<void> {
     const deviceId = pathParameter(ctx, 'deviceId')

@@ -15,7 +15,9 @@ export const NO_STANDINGS: Standings = { inside: [], raised: [] }
 
 type DefinitionStore = Pick<Store, 'definitionsStates' | 'findGeofence' | 'findRule'>
 
-/** By device. Definitions that were deleted, disabled or changed no longer count. */
+/**
+ * Reads the standings of each device, without definitions that were deleted, disabled or changed.
+ */
 export async function standingsOf(
   store: DefinitionStore,
   { accountId, deviceIds }: { readonly accountId: string; readonly deviceIds: readonly string[] },
@@ -67,7 +69,7 @@ function nameStanding(id: string, name: string, since: number | null): Standing 
   return { id, name, since: since === null ? null : isoTime(since) }
 }
 
-/** In the form used by lists of devices. */
+/** Returns only the ids, as in lists of devices. */
 export function listStandingIds({ inside, raised }: Standings) {
   return { inside: inside.map(({ id }) => id), raised: raised.map(({ id }) => id) }
 }

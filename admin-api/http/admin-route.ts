@@ -23,7 +23,7 @@ export type Input<Query extends object = InputOf<Rules>, Body extends object = I
 }
 
 /**
- * One call of the admin API: its description, input, responses, and required access. The OpenAPI
+ * A call of the admin API: its description, input, responses, and required access. The OpenAPI
  * document is generated from it. `viewer`, `dispatcher` and `admin` are the minimum role of an
  * operator; `platform` is an operator with access to every account; an API key needs the scope
  * `admin`, or `scope` where the call names a narrower one. `session`, `dispatcher session`, `admin
@@ -97,8 +97,8 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
 type Taken<Query extends Rules, Body extends Rules> = Input<InputOf<Query>, InputOf<Body>>
 
 /**
- * A route whose handler accepts input. The handler gets the types of the route's own rules, which the
- * type of a list of routes cannot express.
+ * A route whose handler accepts input. The handler gets the types of the route's own rules, which
+ * the type of a list of routes cannot express.
  */
 export function route<
   Query extends Rules = Readonly<Record<never, never>>,
@@ -108,8 +108,8 @@ export function route<
 }
 
 /**
- * A parameter of a route's path: by default the first. Decoded here, because the router would take broken
- * percent-encoding literally.
+ * A parameter of a route's path: by default the first. Decoded here, because the router would take
+ * broken percent-encoding literally.
  * @throws {ApiError} 400 naming `field`.
  */
 export function pathParameter(ctx: AdminContext, field: string, place = 0): string {

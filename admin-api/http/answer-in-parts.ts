@@ -79,7 +79,7 @@ export async function* viewInParts<Item>(
 ): AsyncGenerator<object[], void> {
   for (let at = 0; at < items.length; at += VIEWED_AT_ONCE) {
     const part: object[] = []
-    // One after the other: a view may read files.
+    // Sequentially, because a view may read files.
     for (const item of items.slice(at, at + VIEWED_AT_ONCE)) part.push(await view(item))
     yield part
   }

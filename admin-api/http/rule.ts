@@ -12,7 +12,7 @@ export type Rule<Made> = {
   /** For the OpenAPI document. */
   readonly schema: Joi.Schema
   required(): Rule<Exclude<Made, undefined>>
-  /** Passes `null` on. */
+  /** Also accepts `null`, unchanged. */
   orNull(): Rule<Made | null>
   /** Treats `null` as absence. */
   nullIsAbsence(): Rule<Made>

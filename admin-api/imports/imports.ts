@@ -26,7 +26,7 @@ import type { IngestAddresses } from '../ingest-addresses.ts'
 import { OpenImports, type OpenImport } from './open-imports.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
 
-/** The same limit as the ingest API's. */
+/** The ingest API has the same limit. */
 const BODY_LIMIT_BYTES = 1024 * 1024
 const MOST_REPORTS = 1_000
 /** A batch may wait there for a slot. */

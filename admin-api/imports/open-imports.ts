@@ -38,8 +38,7 @@ type Deps = {
 
 /**
  * The imports of this process. Their keys exist only in its memory, and are revoked when the import
- * ends, when the session that started it ends, and when the process stops; after a crash nobody has
- * them.
+ * ends, when the session that started it ends, and when the process stops; a crash loses them.
  */
 export class OpenImports {
   readonly #deps: Deps

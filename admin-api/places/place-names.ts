@@ -65,7 +65,8 @@ export class PlaceNames {
   }
 
   /**
-   * The same without waiting: streets not read yet are missing, and are read for the next position.
+   * Like `ofAnyone`, but without waiting: streets not read yet are missing now, and are loaded for
+   * the next position.
    */
   async ofAnyoneAtOnce(): Promise<(position: Coordinates) => PlaceView | null> {
     const towns = await gazetteer()

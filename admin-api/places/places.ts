@@ -20,7 +20,7 @@ const PARAMETERS = {
   ).described('`latitude,longitude`; may be repeated'),
 }
 
-/** The names of places. */
+/** Returns place names for positions. */
 export function placesRoute({ placeNames }: { placeNames: PlaceNames }): AdminRoute {
   async function show(
     ctx: AdminContext,

@@ -10,9 +10,9 @@ import { findTowns } from './town-search.ts'
 
 /** Streets are searched up to this far from the middle of the map. */
 export const STREETS_WITHIN_METRES = 5_000
-/** Of each kind; more letters find others. */
+/** Maximum number of results of each kind; typing more letters narrows the search. */
 const MOST_OF_A_KIND = 8
-/** Streets whose towns are looked up, the nearest ones. */
+/** Towns are looked up for this many of the nearest streets. */
 const MOST_CANDIDATES = 300
 
 export type FoundPlace = Coordinates & {
@@ -33,8 +33,8 @@ type Searching = {
 }
 
 /**
- * The places that a search finds: whole names first; among others, own geofences and streets before
- * towns, which may be far.
+ * Returns the matching places: exact names first, then the account's geofences and streets, then
+ * towns, which may be far away.
  */
 export async function searchPlaces(
   searched: SearchedName,
@@ -46,7 +46,7 @@ export async function searchPlaces(
   const found = [
     ...bestOf(await findGeofences(searched, searching), near),
     ...(near === undefined ? [] : bestOf(await findStreets(searched, near, searching), near)),
-    // In one piece: large and near ones come first there.
+    // Towns stay in their own order: large and near towns first.
     ...towns.map(({ town }): Found => ({ kind: 'town', ...town, match: townMatch })),
   ]
   return found.sort((a, b) => a.match - b.match).map(({ match: _, ...place }) => place)

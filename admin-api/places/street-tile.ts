@@ -22,9 +22,11 @@ export const NO_STREETS: StreetTile = {
   points: new Int16Array(),
 }
 
-/** Protomaps' basemap has names on the roads, OpenMapTiles in a layer of their own. */
+/** Protomaps' basemap has names on the roads, OpenMapTiles has them in a separate layer. */
 const LAYERS = new Set(['roads', 'transportation_name'])
-/** The tags with the kind of a road: in versions 4 and 3 of Protomaps' schema, and in OpenMapTiles. */
+/**
+ * The tags with the kind of a road: in versions 4 and 3 of Protomaps' schema, and in OpenMapTiles.
+ */
 const KINDS = new Set(['kind', 'pmap:kind', 'class'])
 const NO_ROADS = new Set(['rail', 'transit', 'ferry', 'aerialway', 'aeroway'])
 /** Larger ones do not fit into 16 bits together with their margins. */
@@ -34,7 +36,7 @@ const LARGEST_EXTENT = 16_384
 const [MOVE_TO, LINE_TO] = [1, 2]
 const LINES = 2
 
-/** Reads a Mapbox vector tile; only the layer with streets is looked at. */
+/** Reads the street layer of a Mapbox vector tile. */
 export function readStreetTile(bytes: Uint8Array): StreetTile {
   const read = { extent: 4096, names: new Map<string, number>(), nameOf: [], ends: [], points: [] }
   return new Pbf(bytes).readFields(readLayer, read).ends.length === 0 ? NO_STREETS : pack(read)
@@ -48,7 +50,7 @@ type Reading = {
   readonly points: number[]
 }
 
-/** Where the parts of a layer begin: what they refer to may come after them. */
+/** Offsets of a layer's parts: a part may refer to later ones. */
 type StreetLayer = {
   name: string
   extent: number

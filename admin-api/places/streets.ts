@@ -48,7 +48,7 @@ export class Streets {
     return findNearestStreet(tiles, position)
   }
 
-  /** The same from the tiles in memory; others are read for the next time. */
+  /** Like `nearest`, but searches only tiles in memory; loads missing tiles for the next call. */
   nearestRead(position: Coordinates): FoundStreet | undefined {
     const tiles = this.#files.flatMap((file) =>
       tilesAround(position, REACH_METRES).map(({ column, row }) => {

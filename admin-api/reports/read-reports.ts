@@ -14,7 +14,7 @@ const COUNTED = new Map<string, Partial<ReportTotals>>([
   ['geofence.entered', { visits: 1 }],
 ])
 
-/** As the API shows it. Periods in which nothing happened are left out. */
+/** A report as in the API's response. Empty periods are omitted. */
 export type DeviceReport = ReportPeriod & {
   readonly deviceId: string
   readonly name: string | null
@@ -24,7 +24,7 @@ export type DeviceReport = ReportPeriod & {
 
 export type ReportPeriod = ReportTotals & { readonly from: string; readonly to: string }
 
-/** The reports of these devices, one by one; those that no longer exist are left out. */
+/** Yields these devices' reports one by one, skipping devices that no longer exist. */
 export async function* readReports(
   query: {
     readonly accountId: string

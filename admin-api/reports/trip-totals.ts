@@ -33,8 +33,8 @@ export type TripTotalsOf = (query: {
 
 /**
  * Totals stay in memory as long as the records that they were computed from are the same: records
- * never change, so their number tells of late ones, `erasedAt` of an erasure, and near the end of
- * their retention nothing is trusted.
+ * never change, so a different number reveals late records, and `erasedAt` an erasure. Totals near
+ * the end of the retention are never reused.
  */
 export function tripTotals(deps: {
   readonly store: Pick<Store, 'pageTrack' | 'countPositions' | 'erasuresOf' | 'retentionDays'>

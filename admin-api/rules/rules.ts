@@ -30,7 +30,7 @@ import { resource, type InAccount } from '../http/resource.ts'
 import { flag, list, parsedParts, text, wholeNumber } from '../http/rule.ts'
 import { parseWhen, WHEN } from './when-rule.ts'
 
-/** Conditions of devices that become facts when they start and end. */
+/** Calls on rules: device conditions whose start and end become facts. */
 export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   const rules = resource({
     kind: 'rule',
@@ -172,7 +172,7 @@ function requireStoredRule(outcome: DeviceRule | RuleRefused): DeviceRule {
   throw invalidParams([{ field: 'when', message }])
 }
 
-/** The member of a condition that its field cannot pass, and the field's possible values. */
+/** A threshold that its field's value can never cross, with the field's possible values. */
 type UnreachableThreshold = {
   readonly member: 'above' | 'below' | 'clear'
   readonly field: string

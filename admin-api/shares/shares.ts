@@ -84,7 +84,7 @@ const NEW_SHARE = {
     ),
 }
 
-/** Links that show some devices to people without an account, for a limited time. */
+/** Calls on shares: temporary links that show selected devices to people without an account. */
 export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function create(
     ctx: AdminContext,

@@ -79,7 +79,7 @@ export type PasswordTurns = Pick<Slots, 'run'>
 
 /**
  * Hashing a password takes a core for about a tenth of a second, which must not starve other work.
- * Clients take turns, each with a limited share of the queue, so none can lock others out.
+ * Clients take turns, each with a limited share of the queue, so no client can lock others out.
  */
 export function passwordTurns(): PasswordTurns {
   return new Slots({

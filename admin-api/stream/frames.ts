@@ -22,7 +22,7 @@ export type StreamEventName = ChosenEvent | 'gap' | 'lagging' | 'heartbeat'
 export type Showing = {
   readonly accountId: string
   readonly events: ReadonlySet<ChosenEvent>
-  /** Whether the entry is for this reader; some rejections name no device. */
+  /** Whether this reader receives the entry; some rejections name no device. */
   wants(subject: { readonly accountId: string; readonly deviceId?: string }): boolean
   /** Whether a position of the reader's devices is sent to it. */
   isShown(event: PositionReported): boolean

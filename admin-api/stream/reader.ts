@@ -34,11 +34,11 @@ type ReaderInput = {
   readonly options: StreamOptions
 }
 
-/** Ring entries that a reader scans in one event-loop turn, even if none is for it. */
+/** Maximum number of ring entries that a reader scans per event-loop turn, matching or not. */
 const LOOKED_AT_ONCE = 500
 
 /**
- * One reader of the stream. It finds its position, reads the past up to the ring, and then the
+ * Streams to one reader: finds its position, reads the past up to the ring, and then the
  * ring, until `signal` is aborted.
  */
 export function streamReader(
@@ -182,7 +182,7 @@ export function streamReader(
   }
 }
 
-/** How a reader waits: for new work, its end, or the next heartbeat, whichever comes first. */
+/** Lets a reader wait for new work, its end, or the next heartbeat, whichever comes first. */
 export function startPulse({
   heartbeatMs,
   mark,

@@ -27,7 +27,7 @@ import { findTold, renderRequest, renderItem } from './render-delivery.ts'
 
 const READ_AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
-/** Also covers a request that was rendered just before the device was erased. */
+/** This margin also covers requests rendered just before the device was erased. */
 const CLOCKS_DIFFER_BY_MS = 60_000
 
 const LIST_PARAMETERS = {

@@ -24,7 +24,7 @@ export async function copyDatabase(
   const opening = { readOnly: true, timeout: BUSY_TIMEOUT_MS }
   const source = translateErrors(from, () => new DatabaseSync(from, opening))
   try {
-    // One snapshot for the whole copy. Without it the copy would restart after every write.
+    // A single snapshot for the whole copy; otherwise the copy would restart after every write.
     translateErrors(from, () => source.exec('BEGIN; SELECT 1 FROM sqlite_schema'))
     const progress = (pages: { totalPages: number; remainingPages: number }) =>
       onProgress(1 - pages.remainingPages / Math.max(1, pages.totalPages))

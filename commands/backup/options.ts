@@ -24,7 +24,10 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   return line.parse(args, (_, operands) => requireDirectory(operands, missing))
 }
 
-/** The only operand, a folder. @throws {UsageError} with `missing` if there is none, or another one. */
+/**
+ * Returns the only operand, a folder. @throws {UsageError} with `missing` if it is absent, or if
+ * there are more operands.
+ */
 export function requireDirectory(
   [directory, ...extra]: readonly string[],
   missing: string,

@@ -101,7 +101,7 @@ function place({ kept: { origin } }: DeadLetter): string {
   return `partition ${origin.partition}, offset ${origin.offset}`
 }
 
-/** As JSON text, so that control characters do not reach the terminal. */
+/** Formats the bytes as JSON text, so that control characters do not reach the terminal. */
 function formatBytes(bytes: Uint8Array | null): string {
   if (bytes === null) return 'none'
   const text = Buffer.from(bytes).toString()

@@ -7,7 +7,7 @@ import type { UnjudgedReport } from '../../schemas/formats/histories/report-of.t
 
 const SCOPE = 'positions:import'
 const IMPORT = '/api/v1/gps/import'
-/** By then a service that restarts or is upgraded is available again. */
+/** Long enough for a service to restart or be upgraded. */
 const GIVE_UP_AFTER_MS = 300_000
 /** Before the first response these mean a wrong URL, or a service that was not started. */
 const NOBODY = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'BAD_PORT']

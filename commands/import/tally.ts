@@ -23,7 +23,7 @@ export class ImportTally {
   /** Items other than positions, by type. */
   readonly others = new Map<string, number>()
   readonly devices = new Map<string, ImportedRange>()
-  /** Ignored fields with nearly the name of one of ours, and how often each occurs. */
+  /** Ignored fields whose names resemble known ones, with their counts. */
   readonly misspelt = new Map<string, number>()
   /** Files that were read to the end. */
   readonly withoutPositions: string[] = []
@@ -106,7 +106,10 @@ function formatKnown({ accepted }: ImportTally, dryRun: boolean): string {
   return dryRun || accepted === 0 ? '' : ' (the service has them now, whether new or known before)'
 }
 
-/** 2 if a file could not be read to its end, 1 if a point was skipped or a file has none, 0 otherwise. */
+/**
+ * 2 if a file could not be read to its end, 1 if a point was skipped or a file has none, 0
+ * otherwise.
+ */
 export function exitCode({ unreadable, skipped, withoutPositions }: ImportTally): number {
   if (unreadable.length > 0) return 2
   return skipped.size > 0 || withoutPositions.length > 0 ? 1 : 0

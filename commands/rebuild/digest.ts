@@ -96,7 +96,7 @@ async function readNext(
     }
     read.push(devices)
   }
-  // Read after the records, so that it includes erasures that removed some of them in the meantime.
+  // Read after the records, so that it includes erasures that removed records in the meantime.
   const deviceIds = [...new Set(read.flatMap((devices) => [...devices.keys()]))]
   for (const generation of generations) {
     for (const [deviceId, upTo] of await generation.erasedUpTo({ accountId, deviceIds })) {

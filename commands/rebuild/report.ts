@@ -2,7 +2,7 @@ import type { Digest } from './digest.ts'
 import { formatThousands } from '../progress.ts'
 import type { Compared, RebuildOutcome } from './rebuild.ts'
 
-/** The outcome of a rebuild in words, and the next step. */
+/** Formats a rebuild's outcome and the next step, for the terminal. */
 export function report(outcome: RebuildOutcome): string {
   switch (outcome.kind) {
     case 'busy':

@@ -9,7 +9,8 @@ import type { OpenData } from '../open.ts'
 import { freeBytes, holdDirectory, LOCK, noteBackup } from '../../runtime/sqlite/data-directory.ts'
 
 /**
- * Within the data directory, where it is not mistaken for data. A killed restore leaves it behind.
+ * A subfolder of the data directory that is not mistaken for data. A killed restore leaves it
+ * behind.
  */
 const UNFINISHED = 'restoring'
 const OURS = [LOCK, `${LOCK}-journal`, UNFINISHED]

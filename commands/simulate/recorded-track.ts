@@ -69,10 +69,10 @@ export type TimedPoint = RecordedPoint & { readonly time: number }
 const STEP_MS = 1_000
 
 /**
- * Gives every point of a track a time. Points without one are 1 s apart, before the next point that
- * has one or, at the end, after the last; a track without any time ends `now`. If there are more such
- * points than seconds, the times overlap. With times `now` the whole track is then shifted so that
- * its last point is at `now`.
+ * Assigns a time to every point of a track. Points without one are 1 s apart, before the next point
+ * that has one or, at the end, after the last; a track without any time ends `now`. If there are
+ * more such points than seconds, the times overlap. With times `now` the whole track is then
+ * shifted so that its last point is at `now`.
  */
 export function timeTrack(
   points: readonly RecordedPoint[],

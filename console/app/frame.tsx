@@ -27,7 +27,7 @@ export function Frame() {
   )
 }
 
-/** Nobody waits for this module, so it loads after the page. */
+/** No user waits for this module, so it loads after the page. */
 function LateBanners() {
   const [Shown, setShown] = useState<ComponentType>()
   useEffect(() => {
@@ -53,7 +53,10 @@ function Rail() {
   )
 }
 
-/** By script: the page's base would turn the link's fragment into the address of another page. */
+/**
+ * Done by script, because the page's base would turn the link's fragment into another page's
+ * address.
+ */
 function skipToPage(event: MouseEvent): void {
   event.preventDefault()
   document.getElementById('content')?.focus()
@@ -70,7 +73,7 @@ function Navigation() {
   )
 }
 
-/** On a phone: three pages within reach of the thumb, the others under "More". */
+/** The bar on phones: three pages within reach of the thumb, the rest under "More". */
 function PhoneBar() {
   const places = listEntries()
   const others = places.filter(({ inBar }) => inBar === undefined)

@@ -6,17 +6,21 @@ import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'disabled']
 
 /**
- * `match`: the best match of the search comes first. `distance`: the device nearest to a chosen spot.
+ * `match`: the best match of the search comes first. `distance`: the device nearest to a chosen
+ * spot.
  */
 export type Sort = { readonly by: ColumnId | 'match' | 'distance'; readonly isDescending: boolean }
 
 type DeviceFilter = {
   /** Empty: devices of all statuses. */
   readonly statuses: ReadonlySet<ShownStatus>
-  /** Empty: devices with any labels, or none. */
+  /** A label that devices must have; empty: no restriction. */
   readonly label: string
   readonly words: readonly SearchKey[]
-  /** The ids of a geofence they are in, and of a rule raised for them; empty: any or none. */
+  /**
+   * Ids of a geofence that devices must be in, and of a rule that must be raised for them; empty:
+   * no restriction.
+   */
   readonly geofence?: string
   readonly rule?: string
 }

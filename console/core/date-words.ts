@@ -38,7 +38,7 @@ export function clockTime24(text: string): string {
 const weekdays = new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: 'UTC' })
 const months = new Intl.DateTimeFormat('en', { month: 'short', timeZone: 'UTC' })
 
-/** A day in words: `Sun 22 Nov`, with its year where that is not the one of `today`. */
+/** Formats a day: `Sun 22 Nov`, with the year unless it is that of `today`. */
 export function dayText(day: string, today: string, locale?: string): string {
   return `${weekdayText(day)} ${dateText(day, today, locale)}`
 }
@@ -95,7 +95,10 @@ export function dateTime(
 
 const nearDays = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
-/** The same without seconds, near days in words: `yesterday 22:24`, `today 22:24`, `tomorrow 22:24`, `Tue 3 Feb 22:24`. */
+/**
+ * Formats a moment without seconds, with names for near days: `yesterday 22:24`, `today 22:24`,
+ * `tomorrow 22:24`, `Tue 3 Feb 22:24`.
+ */
 export function momentText(ms: number, words: Parameters<typeof dateTime>[1]): string {
   const { now, zone, clock } = words
   if (!Number.isFinite(ms)) return dateTime(ms, words)

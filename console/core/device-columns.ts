@@ -23,7 +23,7 @@ type TextContext = { readonly now: number; readonly units?: Units }
 export type DeviceColumn = {
   readonly id: ColumnId
   readonly title: string
-  /** Its name in the API. */
+  /** The column's field name in the API. */
   readonly field: string
   readonly compare: (a: LiveDevice, b: LiveDevice) => number
   /** Whether a device has no value; such devices come last in either direction. */

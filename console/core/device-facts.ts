@@ -9,7 +9,7 @@ export { isSos, sentenceParts } from '../../schemas/facts/sentence.ts'
 /** A fact about a device, which the console calls an event. */
 export type ApiFact = components['schemas']['HandledFact']
 
-/** The types in words, for choosing one. */
+/** Display names of event types, for the type filter. */
 export const FACT_WORDS: Readonly<Record<FactType, string>> = {
   'alarm.reported': 'Alarm reported',
   'geofence.entered': 'Geofence entered',

@@ -43,7 +43,7 @@ function clockText(position: LiveDevice['position']): string | undefined {
   return ms === undefined ? undefined : `clock ${duration(ms)} ahead`
 }
 
-/** The same without the clock. */
+/** Like `motionText`, but without mentioning the clock. */
 export function movementText(
   { status, lastSeenMs, motion }: Pick<LiveDevice, 'status' | 'lastSeenMs' | 'motion'>,
   now: number,

@@ -202,7 +202,7 @@ function changed(ids: readonly string[], id: string, isAdded: boolean): readonly
 
 const idOf = (one: string | { readonly id: string }) => (typeof one === 'string' ? one : one.id)
 
-/** The same record, sent again. */
+/** Whether two positions are the same record, sent again. */
 function isRepeat(one: ApiPosition, other: ApiPosition): boolean {
   return one.recordId === other.recordId && one.receivedAt > other.receivedAt
 }

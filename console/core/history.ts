@@ -33,6 +33,6 @@ export type FoundHistory = {
     readonly count: number
     readonly where: string
   }[]
-  /** Some of the positions, in order. */
+  /** A sample of the positions, in order. */
   readonly places: readonly (readonly [latitude: number, longitude: number])[]
 }

@@ -31,8 +31,8 @@ type LabelRoom = {
 }
 
 /**
- * Where to put a device's label: on the first side where it is in view and covers nothing else;
- * undefined if there is none. With `isWanted` it then covers something.
+ * Places a device's label on the first side where it is in view and covers nothing else. If there
+ * is no such side, returns undefined, or with `isWanted` a place that covers something.
  */
 export function labelPlace(
   { x, y }: { readonly x: number; readonly y: number },

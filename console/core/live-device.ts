@@ -44,7 +44,10 @@ export type LiveDevice = {
   x: number
   y: number
   searchKey: SearchKey
-  /** The stream steps (see `Fleet`) that last updated the device, and its settings; -1: none. */
+  /**
+   * The stream steps (see `Fleet`) that last updated the device, and its settings; -1: not yet
+   * updated.
+   */
   updatedAtStep: number
   settingsAt: number
   /** The latest change made on this page, and its time by the server's clock. */

@@ -1,6 +1,6 @@
 /**
- * Measurements in words; absent if not measured. Numbers follow the browser's language, with
- * English unit symbols, like the sentences around them.
+ * Formats measurements; a missing measurement formats as undefined. Numbers follow the browser's
+ * language; unit symbols are English, like the surrounding text.
  */
 
 export const SPEED_UNITS = ['km/h', 'mph', 'knots'] as const
@@ -84,7 +84,7 @@ function unitText(number: number, symbol: string, { locale }: Units, digits = 0)
   return `${formatFor(locale, digits, digits).format(number)} ${symbol}`
 }
 
-/** SI symbols, where they exist. */
+/** SI unit symbols, where available. */
 const TIME_SYMBOLS = { second: 's', minute: 'min', hour: 'h', day: 'd', year: 'years' }
 
 /** `12 min`. */

@@ -29,7 +29,7 @@ export function replaySpeed(drives: readonly Drive[]): number {
   return REPLAY_SPEEDS.findLast((speed) => speed <= ms / REPLAYED_MS) ?? REPLAY_SPEEDS[0]
 }
 
-/** Their tracks are read and drawn together. */
+/** Maximum number of devices in a replay: all tracks are loaded and drawn together. */
 export const MOST_REPLAYED = 10
 /** Device ids contain no line breaks. */
 const SEPARATOR = '\n'

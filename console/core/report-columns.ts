@@ -25,7 +25,7 @@ type ReportColumn = {
   /** The end of the title, and the value, in a file. */
   readonly unit?: (reader: ReportReader) => string
   readonly cell?: (value: number, reader: ReportReader) => number | string
-  /** The least comes first. */
+  /** Sorts ascending by default. */
   readonly isTime?: true
 }
 

@@ -3,7 +3,7 @@ import { convertSpeed, type Units } from './measures.ts'
 import { fieldUnit } from './readings.ts'
 import type { ApiRule, RuleWhen } from './rule-words.ts'
 
-/** The kinds of rules that a form offers, in words. */
+/** The kinds of rules offered by the form, with their display names. */
 export const PRESETS = {
   speed: 'Faster than …',
   inside: 'Longer than … at …',

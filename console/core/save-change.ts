@@ -3,7 +3,7 @@ import { ApiFailure, toFailure, type FieldFault } from './failure.ts'
 type Fields = Readonly<Record<string, unknown>>
 type Versioned = { readonly revision: number }
 
-/** The values of a form that differ from its initial ones; null stands for nothing. */
+/** Finds the form values that differ from the initial ones; null means empty. */
 export function findChangedValues(before: object, entered: object): Fields {
   return Object.fromEntries(
     Object.entries(entered).filter(([name, value]) => !isSame((before as Fields)[name], value)),

@@ -7,7 +7,10 @@ const CROSSING = new RegExp(
   String.raw`^the edges that start at ${PLACE} and ${PLACE} must not meet`,
 )
 
-/** A fault of a shape as whoever draws it sees it: by corners, counted from 1, not by coordinates. */
+/**
+ * Describes a fault of a shape to the person drawing it: by corner numbers (from 1), not by
+ * coordinates.
+ */
 export function shapeFaultText(message: string): string {
   const [, one, other] = CROSSING.exec(message) ?? []
   if (one !== undefined && other !== undefined) {

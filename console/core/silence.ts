@@ -109,7 +109,7 @@ function timeOf(text: string | null): number {
   return text === null ? Infinity : Date.parse(text)
 }
 
-/** Its refusals since it last reported, with the cause of the latest. */
+/** Counts the device's refused reports since it last reported, with the latest cause. */
 function explainRefused({ device, rejections = [] }: SilenceFacts) {
   const since = rejections.filter(
     ({ receivedAt, error, message }) =>

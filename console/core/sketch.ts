@@ -201,7 +201,7 @@ function movePoint(from: LonLat, metres: number, direction: number): LonLat {
   return [degrees(longitude + east), degrees(Math.asin(sine))]
 }
 
-/** The same longitude, less than half a turn from another. */
+/** Shifts a longitude by full turns to within half a turn of another. */
 function near(longitude: number, other: number): number {
   return longitude + 360 * Math.round((other - longitude) / 360)
 }

@@ -13,7 +13,7 @@ export function parseSpan(query: URLSearchParams, today: string): Span {
   return { first: only, last: only }
 }
 
-/** Days that were given in either order. */
+/** Sorts two days given in either order. */
 export function orderDays(one: string, other: string): Span {
   return one <= other ? { first: one, last: other } : { first: other, last: one }
 }
@@ -106,7 +106,7 @@ function isSame(a: Span, b: Span): boolean {
   return a.first === b.first && a.last === b.last
 }
 
-/** How many records a device has on each day; days without any may be missing. */
+/** Number of a device's records per day; days without records may be missing. */
 export type DayCounts = ReadonlyMap<string, { readonly count: number }>
 
 /** The service reads about this many records per second. */

@@ -1,4 +1,4 @@
-/** Durations in words, and the clock of a time zone. Milliseconds since the epoch. */
+/** Formats durations, and times in a time zone. Times are in milliseconds since the epoch. */
 import { durationParts } from '../../schemas/text/duration-parts.ts'
 import {
   firstMoment,
@@ -15,7 +15,10 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const YEAR = 365.25 * DAY
 
-/** Elapsed time: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, `5 years ago`; a time in the future is `now`. */
+/**
+ * Elapsed time: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, `5 years ago`; a time in the future
+ * is `now`.
+ */
 export function ago(then: number, now: number): string {
   const ms = now - then
   return ms < SECOND ? 'now' : `${largestUnit(ms)} ago`
@@ -23,7 +26,9 @@ export function ago(then: number, now: number): string {
 
 const inFull = new Intl.RelativeTimeFormat('en')
 
-/** The same in whole words: `4 minutes ago`, `1 day ago`; `just now` for less than a minute. */
+/**
+ * Formats an age in full words: `4 minutes ago`, `1 day ago`; `just now` for less than a minute.
+ */
 export function agoInWords(then: number, now: number): string {
   const ms = now - then
   if (ms < MINUTE) return 'just now'
@@ -50,7 +55,7 @@ export function duration(ms: number, units = METRIC): string {
     .join(' ')
 }
 
-/** Minutes in words: `1 hour`, `24 hours`, `90 minutes`, `7 days`. */
+/** Formats a number of minutes: `1 hour`, `24 hours`, `90 minutes`, `7 days`. */
 export function minutesText(minutes: number): string {
   const hours = minutes / 60
   if (hours >= 48 && hours % 24 === 0) return `${hours / 24} days`
@@ -59,7 +64,7 @@ export function minutesText(minutes: number): string {
   return Number.isInteger(hours) && hours > 0 ? `${hours} hours` : `${minutes} minutes`
 }
 
-/** Whole minutes in words, other lengths as `90 s`. */
+/** Formats whole minutes in words, other durations as `90 s`. */
 export function secondsText(seconds: number): string {
   return seconds % 60 === 0 ? minutesText(seconds / 60) : `${seconds} s`
 }

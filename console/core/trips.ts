@@ -33,7 +33,7 @@ type Stop = {
   readonly place: Place
 }
 
-/** A time about which nothing is known. */
+/** A period without data. */
 export type Gap = { readonly kind: 'gap'; readonly from: number; readonly to: number }
 
 export type Episode = Trip | Stop | Gap
@@ -78,7 +78,7 @@ export type ShortMoves = {
   readonly to: number
   readonly trips: number
   readonly distanceMetres: number
-  /** None was faster than a running person. */
+  /** Whether all movements were at most as fast as a running person. */
   readonly isOnFoot: boolean
   readonly episodes: readonly Episode[]
 }
@@ -191,8 +191,8 @@ export function totalsByDay(
 }
 
 /**
- * The known totals of a span; complete once all of its days with records are known with the same
- * counts.
+ * Adds up the known totals of a span; complete once all of its days with records are known with the
+ * same counts.
  */
 export function sumOfDays(
   { first, last }: Span,
@@ -289,7 +289,7 @@ function episodeOf(item: ApiItem): Trip | Stop {
 
 const NOWHERE = { latitude: 0, longitude: 0, place: null }
 
-/** The distance of a full bar: one flight must not shrink all others to dots. */
+/** Returns the distance of a full bar: a single flight must not shrink all other bars to dots. */
 export function fullBarDistance(distances: readonly number[]): number {
   const some = distances.filter((metres) => metres > 0).sort((a, b) => a - b)
   const usual = some[Math.floor(some.length / 2)] ?? 1

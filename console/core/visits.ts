@@ -24,7 +24,7 @@ export function pairVisits(facts: readonly ApiFact[]): readonly Visit[] {
       left.add(geofenceId)
       return [{ geofenceId, name, from: enteredAt ? Date.parse(enteredAt) : undefined, to: ms }]
     }
-    // Its end is already listed.
+    // The visit's end is already listed.
     if (left.delete(geofenceId)) return []
     return [{ geofenceId, name, from: ms, to: undefined }]
   })
@@ -68,7 +68,7 @@ export function foldVisits<R extends Row>(
   return { at, others }
 }
 
-/** Whether it is at the stop's own place, from start to end. */
+/** Whether the visit is to the stop's own place and covers the whole stop. */
 function isSaid({ geofenceId, from, to }: Visit, stop: Row): boolean {
   const isBeyond = stop.open === 'after' || stop.open === 'both'
   // The facts of the range lack the end of a visit that ends after it.

@@ -174,7 +174,7 @@ export const HOME_ASSISTANT: Guide = {
   example: submit,
 }
 
-/** Its strings are Jinja literals, which have the same escapes as JSON. */
+/** The command's strings are Jinja literals, which use the same escapes as JSON. */
 function restCommand({ address, key, deviceId }: Setup): string {
   return `rest_command:
   report_position:

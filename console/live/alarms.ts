@@ -5,7 +5,7 @@ import { isSos, mergeFacts, type ApiFact } from '../core/device-facts.ts'
 import { onStreamEvent } from './live.ts'
 
 const EVERY_MS = 10_000
-/** An older call that nobody has closed counts as history. */
+/** Older open calls count as history. */
 const KEPT_MS = 7 * 86_400_000
 const MOST_READ = 200
 

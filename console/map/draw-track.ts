@@ -14,7 +14,7 @@ export type TimeRange = { readonly from: number; readonly to: number }
 export type LineStyle = {
   readonly alpha: number
   readonly width: number
-  /** With an edge, and arrows along it. */
+  /** Whether the line has a white edge and direction arrows. */
   readonly isCased: boolean
   readonly colour: (speed: number | undefined) => string
 }

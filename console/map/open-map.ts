@@ -28,7 +28,7 @@ world.start().catch(() => undefined)
 export const worldState = signal<'loading' | 'being built' | 'shown' | 'failed'>('loading')
 
 /**
- * A map of the world in an element, with the selected layer over it, and no devices yet.
+ * Opens a world map in an element, with the selected layer over it, and no devices yet.
  *
  * @param areNamesAbove whether names are above a canvas that asks for it.
  * @param isBackdrop before signing in: a map without layers that nobody can move.
@@ -144,7 +144,7 @@ const STREET_ZOOM = 16
 /** At closer zooms, a map without streets is empty. */
 const TOWN_ZOOM = 11
 
-/** How close a point is shown: with the street it is in, or the towns around it. */
+/** Chooses the zoom for a point: close enough to show its street, or else the surrounding towns. */
 export function nearZoom(point: MapPoint): number {
   return hasStreetsAt(toMap(point)) ? STREET_ZOOM : TOWN_ZOOM
 }

@@ -101,12 +101,12 @@ function dot(radius: number, { label: colour, halo }: Palette): Circle {
   return new Circle({ radius, fill, stroke })
 }
 
-/** The place in `dots`: village, town or city. */
+/** Index into `dots`: village, town or city. */
 function sizeOf(people: number): number {
   return people > 100_000 ? 2 : people > 10_000 ? 1 : 0
 }
 
-/** Puts the name beside the dot, or in its position if there is none. */
+/** Puts the name beside the dot, or at the dot's position if there is no dot. */
 function setDot(style: Style, image: Circle | undefined): Style {
   style.setImage(image as Circle)
   style.getText()?.setTextAlign(image && 'left')
@@ -124,8 +124,8 @@ function minimumPopulation(resolution: number): number {
 const COUNTRIES_FIRST = 1_000
 
 /**
- * Two steps per doubling. Names of one step are drawn in the tile's order, the largest first; each
- * additional step costs another pass over all tiles in each frame.
+ * Returns the size step, two per doubling. Names of one step are drawn in the tile's order, the
+ * largest first; each additional step costs another pass over all tiles in each frame.
  */
 function step(size: number): number {
   return Math.round(2 * Math.log2(Math.max(1, size)))

@@ -156,7 +156,7 @@ export function FilterPick({
   names: readonly [string, ...string[]]
   label: string
   placeholder: string
-  /** For the selected value; empty: none. */
+  /** Text for the selected value; empty: no text. */
   words: string
   find: FindOptions
 }) {

@@ -100,7 +100,7 @@ export type FieldAttributes = {
 }
 
 /**
- * One field of a form: label, hint, error. `children` renders the control with the attributes that
+ * A form field: label, hint, error. `children` renders the control with the attributes that
  * connect it to them; without `children` the control is a text box.
  */
 export function Field({
@@ -176,7 +176,7 @@ function fieldNames(form: HTMLFormElement | null): ReadonlySet<string> {
 type TextEvent = { readonly currentTarget: { readonly value: string } }
 
 /**
- * The attributes of a field whose value also comes from elsewhere. The field keeps what is being
+ * Attributes for a field whose value other controls can also change. The field keeps what is being
  * typed, even when the page is rendered again.
  *
  * @param take gets the typed text, and returns false while it is incomplete.

@@ -57,7 +57,7 @@ export function createPreference<T extends string>(
   return value
 }
 
-/** One of a few texts. */
+/** Stores a choice among a few texts. */
 function keptChoice<const T extends string>(
   name: string,
   choices: readonly [T, ...T[]],

@@ -78,7 +78,7 @@ export function lines(features: readonly Feature[], maxZoom: number): GeoJSONVT 
   return index(features, { maxZoom, tolerance: 4, buffer: 64 })
 }
 
-/** A name may extend into the neighbouring tiles, but is drawn from its own. */
+/** Points with names: a name may extend into neighbouring tiles, but only one tile contains it. */
 export function points(features: readonly Feature[], maxZoom: number): GeoJSONVT {
   return index(features, { maxZoom, tolerance: 0, buffer: 0 })
 }
@@ -92,7 +92,7 @@ function makeTilesAt(z: number, layers: Layers): Tile[] {
   return tiles
 }
 
-/** The tile in Mapbox's format; none if it would be empty. */
+/** Encodes the tile in Mapbox's format; returns an empty list for an empty tile. */
 export function makeTileAt(z: number, x: number, y: number, layers: Layers): Tile[] {
   const parts = Object.entries(layers).flatMap(([name, layer]) => {
     const tile = layer.getTile(z, x, y)

@@ -81,7 +81,7 @@ export function attempts(parts: AttemptParts) {
     return isSuccess(answer.status)
   }
 
-  /** With the wrong key the subscription fails like any other, so that operators see why. */
+  /** With a wrong key the subscription fails in the usual way, so operators see why. */
   function openSecrets({ sealed, id }: DeviceSubscription): SubscriptionSecrets | UnsealingError {
     if (opened?.sealed === sealed) return opened.secrets
     try {

@@ -100,8 +100,8 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
   }
 
   /**
-   * One page of the feed; labels, which events do not contain, are looked up for all its devices
-   * together.
+   * Reads one page of the feed. Events do not contain labels, so these are looked up for all the
+   * page's devices together.
    */
   async function pageOf(
     subscription: DeviceSubscription,

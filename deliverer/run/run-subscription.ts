@@ -147,7 +147,7 @@ export function runSubscription(
     return undefined
   }
 
-  /** The oldest mail temporarily refused for some of its recipients. */
+  /** Loads the oldest mail that some recipients' servers temporarily refused. */
   async function loadLate(claimed: DeviceSubscription): Promise<Load | undefined> {
     const mail = findOldestLate(claimed)
     const told = mail === undefined ? [] : await items.byIds(claimed, mail.ids)
@@ -178,7 +178,7 @@ export function runSubscription(
     const isTold = progress.gapToldAt === mark
     const leftOut = isTold ? 0 : cursor.leftOut + page.leftOut
     const isMissing = page.gap && !isTold
-    // Everything omitted is counted first.
+    // Count all omitted items first.
     const isGap = isMissing || (leftOut > 0 && (first !== undefined || page.end))
     if (first === undefined && !isGap) {
       waitingSince = undefined
@@ -259,12 +259,14 @@ export function runSubscription(
     /** Checks the subscription again, because it was changed, or the process stops. */
     notify: () => wake.abort(),
 
-    /** As last read. */
+    /** The subscription as last read. */
     get current() {
       return current
     },
 
-    /** Since when its oldest known item could have been sent; undefined: none waits. */
+    /**
+     * The time since which the oldest known item could have been sent; undefined if no item waits.
+     */
     get waitingSince() {
       return waitingSince
     },

@@ -14,14 +14,14 @@ export type Consumption<Batch> = {
   /** Where the group starts after each assignment, instead of at its committed offsets. */
   readonly resumeAfter?: (() => Promise<Offsets>) | undefined
   /**
-   * Decodes a chunk; called once per chunk. Undefined if it has nothing to deliver. `after`: the offset that
-   * the chunk follows, if `resumeAfter` named one for its partition.
+   * Decodes a chunk; called once per chunk. Undefined if it has nothing to deliver. `after`: the
+   * offset that the chunk follows, if `resumeAfter` named one for its partition.
    */
   readonly toBatch: (chunk: Chunk, after: number | undefined) => Promise<Batch | undefined>
   readonly onBatch: (batch: Batch) => Promise<void>
   /**
-   * Asks the broker for the group's progress in these partitions. `next` has the next offsets that are
-   * known here.
+   * Asks the broker for the group's progress in these partitions. `next` has the next offsets that
+   * are known here.
    */
   readonly progress: (
     partitions: readonly number[],
@@ -36,9 +36,9 @@ export type Consumption<Batch> = {
 }
 
 /**
- * Delivers a topic to one member of a group and commits after each processed batch, until `signal` is
- * aborted. Replaces a kafkajs consumer that has crashed or stalled; rejects when none has worked for
- * `givenUpAfterMs`.
+ * Delivers a topic to one member of a group and commits after each processed batch, until `signal`
+ * is aborted. Replaces a kafkajs consumer that has crashed or stalled; rejects if no consumer has
+ * worked for `givenUpAfterMs`.
  */
 export async function consume<Batch>(consumption: Consumption<Batch>): Promise<void> {
   const { groupId, signal, onAnew, givenUpAfterMs, logger } = consumption
@@ -66,7 +66,7 @@ export async function consume<Batch>(consumption: Consumption<Batch>): Promise<v
   }
 }
 
-/** With one kafkajs consumer. */
+/** Runs a single kafkajs consumer. */
 async function consumeOnce<Batch>(
   consumption: Consumption<Batch>,
   worked: () => void,
@@ -96,7 +96,7 @@ async function consumeOnce<Batch>(
     async deal(chunk) {
       const { partition, lastOffset } = chunk
       const due = next.get(partition)
-      // Refused chunks are no progress: if nothing else comes, this reader is stalled.
+      // Refused chunks do not count as progress: if only those arrive, the reader is stalled.
       if (due !== undefined && !(await continuesAt(due, chunk, consumption))) return false
       if (!(await watch.during(() => deliver(chunk, due, consumption)))) return false
       next.set(partition, lastOffset + 1)
@@ -132,8 +132,8 @@ async function untilAnswered(
 }
 
 /**
- * Whether a chunk continues at the offset that is due. A later chunk was fetched before an assignment that moved
- * this member back, unless retention has deleted the entries in between.
+ * Whether a chunk continues at the offset that is due. A later chunk was fetched before an
+ * assignment that moved this member back, unless retention has deleted the entries in between.
  */
 async function continuesAt<Batch>(
   due: number,

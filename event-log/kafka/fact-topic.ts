@@ -50,7 +50,10 @@ export function kafkaFactTopic({
   }
 }
 
-/** The Kafka record of a fact. Retention goes by the time of the decision. */
+/**
+ * Converts a fact to a Kafka record. The record's timestamp, which retention uses, is the time of
+ * the decision.
+ */
 export function toFactMessage(fact: DeviceFact): LogMessage {
   const { id, type, at, decidedAt } = fact
   return {

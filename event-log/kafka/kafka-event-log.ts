@@ -49,8 +49,8 @@ type Written = { readonly event: AppendedEvent; readonly spooled: boolean } | Lo
 export type KafkaEventLog = EventLog & { readonly facts: FactTopic }
 
 /**
- * The event log in Kafka. Opens immediately, even when no broker can be reached, and keeps trying until
- * it is closed; meanwhile `ready` names the missing part.
+ * The event log in Kafka. Opens immediately, even when no broker can be reached, and keeps trying
+ * until it is closed; meanwhile `ready` names the missing part.
  */
 export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog {
   patchKafkajs()
@@ -241,7 +241,9 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
   }
 }
 
-/** Marks the failures of calls; those of `append`, the most frequent one, are marked where they occur. */
+/**
+ * Marks failures of calls, except of `append`: it is called most often and marks its own failures.
+ */
 function markOutages(outage: Outage, eventLog: KafkaEventLog): KafkaEventLog {
   const marking =
     <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>

@@ -22,7 +22,7 @@ export type PreparedTopics = {
   require(): void
   /** Resolves with false when `signal` is aborted before all is ready. */
   readyBefore(signal: AbortSignal): Promise<boolean>
-  /** As last known; none before all is ready. */
+  /** The last known partitions; empty until all topics are ready. */
   partitions(topic: string): readonly Partition[]
   /** The number of replicas that must be in sync for a write. */
   minInSync(topic: string): number

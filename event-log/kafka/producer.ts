@@ -20,7 +20,7 @@ export type BatchProducer = {
   close(): Promise<void>
 }
 
-/** By this time every caller has received its retriable error. */
+/** Longer than any caller waits for its retriable error. */
 const GIVEN_UP_AFTER_MS = 5000
 /** How soon a partition is written to again after its leader has changed. */
 const LONGEST_PAUSE_MS = 500
@@ -114,7 +114,7 @@ export function batchProducer({
     const dropped = connected
     connected = undefined
     if (dropped === undefined) return
-    // Its pending messages must not be sent: their callers have received errors.
+    // Pending messages must not be sent: their callers have already received errors.
     dropped.client.cut()
     const gone = dropped.producer
       .disconnect()

@@ -82,7 +82,7 @@ export async function* tail<Entry>({
       watch.assigned(partitions)
       return new Map([...next].filter(([partition]) => partitions.includes(partition)))
     },
-    // One chunk at a time: kafkajs does not wait until control records have been skipped.
+    // Handles one chunk at a time: kafkajs does not wait until control records have been skipped.
     deal(chunk) {
       const done = dealt.then(() => watch.during(() => dealWith(chunk)))
       dealt = done.catch(() => undefined)
@@ -156,7 +156,7 @@ function handover<Item>(ended: AbortSignal) {
     handedOver?.done(false)
   })
   return {
-    /** Resolves with whether the item was taken; false when `ended` is aborted first. */
+    /** Resolves to true once the item is taken, or false if `ended` is aborted first. */
     give(item: Item): Promise<boolean> {
       if (ended.aborted) return Promise.resolve(false)
       return new Promise((done) => {

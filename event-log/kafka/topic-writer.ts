@@ -28,7 +28,7 @@ export type TopicWriter<Item> = {
 export type TopicWriterOptions<Item> = {
   readonly newClient: (options: { retries: number }) => KafkaClient
   readonly topic: string
-  /** As last known; available once `awaitReady` has resolved. */
+  /** The last known partitions; available once `awaitReady` has resolved. */
   readonly partitions: () => readonly Partition[]
   /** The number of replicas that must be in sync for a write. */
   readonly minInSync: () => number

@@ -6,7 +6,8 @@ import { approximateBytes } from './ring.ts'
 type Batch = LogBatch<FollowedEntry>
 
 /**
- * A tail of the log that readers share, one at a time, and the position after the last entry it returned.
+ * A tail of the log that readers share, one at a time, and the position after the last entry it
+ * returned.
  */
 export class PastTail {
   readonly #items: AsyncIterator<TailItem<FollowedEntry>>
@@ -75,14 +76,14 @@ const MOST_BATCHES = 256
 
 /** The most recently used batches, as many as fit into `maxBytes`. */
 export function createBatchCache(maxBytes: number) {
-  /** By partition, and by the offset before the batch. */
+  /** Keyed by partition and by the offset before the batch. */
   const kept = new LRUCache<string, { readonly after: number; readonly batch: Batch }>({
     max: MOST_BATCHES,
     maxSize: maxBytes,
     sizeCalculation: ({ batch }) => batch.entries.reduce((sum, entry) => sum + bytesOf(entry), 1),
   })
 
-  /** A batch whose entries follow these offsets in one of the partitions. */
+  /** Finds a cached batch that follows these offsets in one of the partitions. */
   function find(offsets: Offsets) {
     for (const [key, { after, batch }] of kept.entries()) {
       const offset = offsets[batch.partition] ?? -1

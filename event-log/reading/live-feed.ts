@@ -44,7 +44,7 @@ export type LiveFeed = Waits & {
   holds(place: Readonly<LogPlace>): boolean
   /** The device's last erasure that the feed has read. */
   erasure(device: { accountId: string; deviceId: string }): ErasedDevice | undefined
-  /** The last heartbeats of devices; the ring holds none. */
+  /** Latest heartbeats of devices; the ring contains no heartbeats. */
   heartbeats(): Iterable<SeenEntry>
   push(entry: RingEntry): void
 }
@@ -167,7 +167,10 @@ export function startLiveFeed({
     applyMove()
   }
 
-  /** Erasure times of devices whose positions come from a spool: this feed may not have read them yet. */
+  /**
+   * Reads the erasure times of devices whose positions come from a spool: this feed may not have
+   * read those erasures yet.
+   */
   async function erasedBefore({ entries }: LogBatch<FollowedEntry>): Promise<Erased> {
     const times = new Map<string, number>()
     const spooled = entries.flatMap((entry) =>

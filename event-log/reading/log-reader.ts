@@ -22,7 +22,7 @@ export class LogReader {
   readonly wants: Wants
   /** The ring's entries before this number lie before the position. */
   next = 0
-  /** Its position equalled that of the live reader when the last entry was pushed. */
+  /** Whether this reader was at the live reader's position when the last entry was pushed. */
   isInStep = false
 
   constructor(feed: LiveFeed, place: ReaderPosition, wants: Wants) {
@@ -97,8 +97,8 @@ export type PastItem =
   | {
       readonly kind: 'entries'
       /**
-       * The reader's position advances as entries are taken; the last one moves it past their whole
-       * batch.
+       * The reader's position advances as entries are taken; taking the last one moves it past the
+       * whole batch.
        */
       readonly entries: Iterable<ReadEntry>
       /** The number of entries in the batch. */

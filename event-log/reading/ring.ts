@@ -7,7 +7,7 @@ import type { LogPlace } from '../offsets.ts'
 /** The entries for readers, in the order in which this process learned of them. */
 export type RingEntry =
   | (PositionEntry & {
-      /** The text for every up-to-date reader; rendered by the first of them. */
+      /** The rendered text, shared by all up-to-date readers. */
       text?: string
     })
   | Aside
@@ -21,7 +21,9 @@ export type RingEntry =
       readonly kind: 'gap'
       readonly reason: GapReason
       readonly origin?: Origin
-      /** It goes back before readers' positions, because the partition was recreated. */
+      /**
+       * Whether the gap leads back before readers' positions, because the partition was recreated.
+       */
       readonly isBack?: boolean
     }
   | { readonly kind: 'erased'; readonly origin?: Origin }
@@ -98,7 +100,7 @@ export function createRing({
   let first = 0
   let end = 0
   let bytes = 0
-  /** By account; entries without an account go to all listeners. */
+  /** Listeners by account; entries without an account go to all of them. */
   const listeners = new Map<string | undefined, Set<Wake>>()
   /** The accounts that have new entries; `gap`: all accounts. */
   const news = new Set<string | undefined>()

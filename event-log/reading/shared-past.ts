@@ -74,7 +74,7 @@ function openPast(
 ) {
   const batches = createBatchCache(pastBytes)
   const slots = new Slots({ most: pastReaders, mostEach: pastReadersEach })
-  /** The most recently used come last. */
+  /** Sorted with the most recently used tail last. */
   let tails: PastTail[] = []
   const wakes = new Set<() => void>()
   const wakeAll = () => [...wakes].forEach((wake) => wake())
@@ -164,7 +164,9 @@ function openPast(
     return batches.after(place, most) ?? item
   }
 
-  /** The tail that continues at this position, or a new one that replaces the one idle longest. */
+  /**
+   * Returns the tail that continues at this position, or opens one in place of the longest idle.
+   */
   function openTail(place: Offsets): PastTail {
     const found = tails.find((tail) => tail.isAt(place))
     const tail = found ?? new PastTail(log, place, closing)
@@ -182,8 +184,8 @@ function openPast(
 }
 
 /**
- * The log's current extent, or one of at most this age. Calls made while a request is pending share
- * the next request: the pending one may have started before them.
+ * Reads the log's current extent, or reuses one of at most this age. Calls made while a request is
+ * pending share the next request: the pending one may have started before them.
  */
 export function shareExtent(
   log: Pick<ReadableLog, 'extent'>,

@@ -52,7 +52,7 @@ export type SpoolFile = {
   write(events: readonly AppendedEvent[]): Promise<void>
   /** Whether any events wait or are being written. */
   isEmpty(): boolean
-  /** The oldest events; undefined while none are on disk. */
+  /** Returns the oldest events; undefined while the file is empty. */
   next(): Waiting | undefined
   /**
    * Removes the events up to an id. Even if it throws, they are no longer returned or counted while

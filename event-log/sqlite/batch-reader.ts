@@ -13,7 +13,7 @@ export const PARTITION = 0
 
 const MAX_ENTRIES = 500
 
-/** Reads the next entries after an offset; undefined when there are none yet. */
+/** Reads the next entries after an offset; undefined if there are none yet. */
 export type BatchReader = (after: number) => LogBatch | undefined
 
 export function batchReader(database: Database): BatchReader {

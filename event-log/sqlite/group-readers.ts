@@ -18,11 +18,13 @@ const LONGEST_PAUSE_MS = 2000
 
 export type WarningLogger = { warn(fields: object, message: string): void }
 
-/** One read of a table; `lastOffset` is where reading continues. */
+/** The result of one read of a table; reading continues after `lastOffset`. */
 export type Readable<Batch extends { readonly lastOffset: number }> = {
   /** Undefined when there is nothing after the offset yet. May throw a `DependencyError`. */
   readonly read: (after: number) => Batch | undefined
-  /** Stores a group's progress, for groups that do not keep it. May reject with a `DependencyError`. */
+  /**
+   * Stores a group's progress, for groups that do not keep it. May reject with a `DependencyError`.
+   */
   readonly commit?: (group: string, offset: number) => Promise<void>
   readonly logger: WarningLogger
 }

@@ -75,7 +75,7 @@ export function sqliteTopicWriter<Entry>(
   })
   const expiring = expires ? setInterval(expireSome, expireEveryMs).unref() : undefined
 
-  /** One step at a time: a long queue of them must not block events. */
+  /** Runs one step at a time: a long queue of steps must not block events. */
   function expireSome(): void {
     try {
       if (expire.run(clock.now() - kind.keptMs) === EXPIRY_CHUNK) setImmediate(expireSome)

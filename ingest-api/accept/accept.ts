@@ -27,7 +27,7 @@ import type { CountedRequest, ReportMetrics } from './report-metrics.ts'
 /** The outcomes in the order of the reports, and the remaining allowances. */
 export type Accepted<Each = Outcome> = {
   readonly outcomes: readonly Each[]
-  /** Absent if nothing was counted: there is no limit, or only one report. */
+  /** Absent if nothing was counted, because there is no limit or only one report. */
   readonly keyAllowance?: Allowance | undefined
   /** Only for a single report. */
   readonly deviceAllowance?: Allowance | undefined
@@ -161,7 +161,9 @@ export function acceptReports({
     await yieldFairly()
   }
 
-  /** Counts the devices of the valid reports, and in `judged` rejects reports beyond their limit. */
+  /**
+   * Counts the devices of the valid reports, and in `judged` rejects reports beyond their limit.
+   */
   async function limitDevices(judged: JudgedReport[], { accountId }: ApiKey) {
     const deviceIds = new Set<string>()
     for (const verdict of judged) if (verdict.kind === 'good') deviceIds.add(verdict.event.deviceId)

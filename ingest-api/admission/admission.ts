@@ -42,9 +42,9 @@ export type Credentials = {
 }
 
 /**
- * Checks a request before its body is read, in this order: a valid key, its scope, its limit, against which the
- * first report counts. The remaining checks need the body (`body.ts`): the key's device list and the devices'
- * limits (`accept/`).
+ * Checks a request before its body is read, in this order: a valid key, its scope, its limit,
+ * against which the first report counts. The remaining checks need the body (`body.ts`): the key's
+ * device list and the devices' limits (`accept/`).
  */
 export function admitSenders({
   keyCache,
@@ -59,7 +59,7 @@ export function admitSenders({
   readonly usage: KeyUsage
   readonly clock: Clock
   readonly trustProxy: number
-  /** Marks this process's own test reports; absent if it sends none. */
+  /** Marks this process's own test reports; absent if the process sends none. */
   readonly testSecret?: string | undefined
 }): Admit {
   const testHash = testSecret === undefined ? undefined : secretHash(testSecret)
@@ -96,7 +96,10 @@ export function admitSenders({
     throw unauthorized(credentials.expectedIn, credentials)
   }
 
-  /** The address a failure is counted against; none for this process's own test reports. */
+  /**
+   * Returns the address a failure is counted against; undefined for this process's own test
+   * reports.
+   */
   function addressOf(request: SenderRequest): string | undefined {
     const sent = headerOf(request, TEST_REPORT_HEADER)
     const isOwnTest = testHash?.equals(secretHash(sent)) === true

@@ -39,7 +39,8 @@ export class KeyCache {
   // With `max` the cache would allocate all its memory at the start.
   readonly #known = new LRUCache<string, Answer>({ maxSize: KNOWN_KEPT, sizeCalculation: () => 1 })
   /**
-   * When unknown keys were looked up. A separate cache, so that made-up keys never evict real ones.
+   * Times at which unknown keys were looked up. A separate cache, so that made-up keys never evict
+   * real ones.
    */
   readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT })
   readonly #asking = new Map<string, Promise<KeyGrant | undefined>>()
@@ -179,7 +180,7 @@ export class KeyUsage {
   }
 
   async #flushRefusals(): Promise<void> {
-    // One by one, so that entries written before a failure are not counted again.
+    // Written one by one, so that entries written before a failure are not counted again.
     for (const [keyId, refusals] of this.#refusals) {
       this.#refusals.delete(keyId)
       try {

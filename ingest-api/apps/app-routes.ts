@@ -18,7 +18,7 @@ import {
 
 type Method = 'GET' | 'POST'
 
-/** One path of an app. */
+/** A path of an app. */
 export type AppPath = {
   /** With parameters in the router's syntax; names the route in metrics. */
   readonly path: string

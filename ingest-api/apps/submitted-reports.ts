@@ -39,8 +39,8 @@ export type Submitted = {
 }
 
 /**
- * Converts the items of an app's request to reports with our fields, adding a device to items that
- * name none. Also counts the attributes that do not fit.
+ * Converts the items of an app's request to reports with our fields, adding the request's device to
+ * items without one. Also counts the attributes that do not fit.
  */
 export async function toReports(
   items: readonly AppItem[],

@@ -19,7 +19,7 @@ import { appRouteOf, handlesPath, type AppRoute } from '../apps/app-routes.ts'
 /** The body: JSON, or empty. */
 export type SenderAnswer = { readonly status: number; readonly body: string }
 
-/** One way of reporting: turns a request into reports, and their outcomes into a response. */
+/** An endpoint: turns a request into reports, and their outcomes into a response. */
 export type Endpoint = {
   /** The route's name in metrics. */
   readonly path: string
@@ -32,9 +32,9 @@ export type Endpoint = {
 }
 
 /**
- * Responds to senders' requests, and passes all others to `app`. A router, header-by-header responses,
- * listeners for the end of a request and a middleware chain would double the cost of a report on a
- * bare server (docs/decisions/requests.md).
+ * Responds to senders' requests, and passes all others to `app`. A router, header-by-header
+ * responses, listeners for the end of a request and a middleware chain would double the cost of a
+ * report on a bare server (docs/decisions/requests.md).
  */
 export function answerSenders(
   app: HttpApp,

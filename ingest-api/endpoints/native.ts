@@ -32,7 +32,7 @@ export type NativeCall = {
   ) => SenderAnswer
 }
 
-/** One report in, one `PositionReported` in the log (specification section 4.1). */
+/** Accepts one report and appends one `PositionReported` to the log (specification section 4.1). */
 export const SUBMIT_CALL: NativeCall = {
   path: '/api/v1/gps/submit',
   scope: 'positions:write',
@@ -43,8 +43,8 @@ export const SUBMIT_CALL: NativeCall = {
 }
 
 /**
- * Up to 1000 reports in, one result for each out; a rejected report does not affect the others. If
- * the batch has an Idempotency-Key, each report's key is derived from it.
+ * Accepts up to 1000 reports and returns a result for each; a rejected report does not affect the
+ * others. If the batch has an Idempotency-Key, each report's key is derived from it.
  */
 export const BATCH_CALL: NativeCall = {
   path: '/api/v1/gps/batch',

@@ -62,7 +62,7 @@ export type PositionInput = {
   readonly position: JudgedPosition
   /** It precedes the last judged position; a repeat: it does not repeat that position. */
   readonly isLate: boolean
-  /** Its record already exists, from another event. */
+  /** Whether the record already exists, from another event. */
   readonly isRepeat: boolean
   readonly receivedAt: number
 }
@@ -87,8 +87,8 @@ export type Hearing = {
    */
   readonly now: number
   /**
-   * Since when reports have been received without interruption; `Infinity`: none are being
-   * received.
+   * Time since which reports have been received without interruption; `Infinity` while reception is
+   * interrupted.
    */
   readonly since: number
   /**
@@ -123,8 +123,7 @@ export function isMove(
 }
 
 /**
- * When something that any sign of life ends has ended, with the position if it comes from this
- * input.
+ * Returns the time of a sign of life, which ends a silence, and the position if this input has one.
  */
 export function signOfLife(input: PositionInput | HeartbeatInput): StartedWait {
   const { receivedAt } = input

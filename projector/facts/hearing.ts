@@ -4,8 +4,9 @@ import type { Instances } from '../../store/back-office.ts'
 import type { Hearing } from './decider.ts'
 
 /**
- * Since when at least one instance has been ready without interruption, as far as their reports
- * show. An instance that has not reported since another became ready may have ended before that.
+ * Returns the time since which at least one instance has been ready without interruption, according
+ * to their reports. An instance that has not reported since another became ready may have ended
+ * before that.
  */
 function readyWithoutGap(reports: readonly InstanceReport[], freshSince: number): number {
   const newestFirst = [...reports].sort((a, b) => b.reportedAt - a.reportedAt)
@@ -29,7 +30,7 @@ const FRESH_MS = 15_000
 export type HearingWatch = {
   /** Checks the instances; call this every second. */
   look(): Promise<void>
-  /** As of the last check. */
+  /** The result of the last check. */
   current(): Omit<Hearing, 'now'>
   /**
    * Up to this time, everything received by ingest APIs was in the log, or in a spool, according to

@@ -51,8 +51,8 @@ export function judgeBatches(
       judged ??= await store.factsProgress()
       for (const erasure of erasures) {
         await store.eraseFacts(erasure)
-        // Judging passes it only after it was published, and later facts must not precede a copy of
-        // it.
+        // Judging moves past it only after it was published, and later facts must not precede a
+        // copy of it.
         if (includes(judged ?? {}, erasure.origin)) continue
         await topic?.erase(erasure.event)
       }

@@ -12,13 +12,12 @@ import type { GeofenceDefinitions } from './decider.ts'
 type Standings = ReadonlyMap<string, GeofenceStanding>
 
 /**
- * How many geofences around a position count: the smallest, after those that the device is in or
- * waits for.
+ * Maximum number of geofences that count at a position: first those that the device is in or about
+ * to enter or leave, then the smallest.
  */
 const MOST_COUNTED = 100
 /**
- * For this long, other processes may not know of a change, and may have judged the device without
- * it.
+ * For this long, other processes may be unaware of a change and judge devices without it.
  */
 const SPREADING_MS = 30_000
 

@@ -62,7 +62,7 @@ export function judgeSilences(state: FactState, input: FactInput, by: DeviceDefi
   return { state: addStandings(state, definitions, standings), decisions }
 }
 
-/** When a rule about silence may next have to be raised, after this input. */
+/** Returns the next time at which a rule about silence may have to be raised, after this input. */
 export function nextSilence(
   state: FactState,
   input: FactInput,
@@ -147,12 +147,12 @@ function judgeOffline(
   return keepState({ ...state, liveness: { ...liveness, due } })
 }
 
-/** When a device goes offline if it sends nothing more. */
+/** Returns the time at which a device goes offline if it sends nothing more. */
 export function offlineDeadline(liveness: LivenessState, by: DeviceDefinitions): number {
   return heardSince(liveness, by) + by.offlineAfterMs
 }
 
-/** When a deadline is checked next. */
+/** Returns the time of a deadline's next check. */
 export function nextLookAt(deadline: number, now: number): number {
   return Math.min(deadline, now + LOOK_AGAIN_MS)
 }

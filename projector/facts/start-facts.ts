@@ -79,7 +79,7 @@ type Seeded = Pick<Generation, 'checkpoint' | 'accounts' | 'pageStatuses'>
 
 /**
  * Starts judging at the end of the log, where no facts exist yet: after an upgrade, or without
- * their file. Devices known by then become online or offline without a fact. Call it until it
+ * their file. Devices that already exist become online or offline without a fact. Call it until it
  * returns true; it waits for the read models to reach the end of the log as of the first call.
  */
 export function beginJudging({

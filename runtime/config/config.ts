@@ -48,7 +48,7 @@ export type Config = ConsoleConfig &
       readonly admin: RateLimit | 'off'
       readonly store: 'memory' | 'mongodb'
     }
-    /** The spool for reports while Kafka is unavailable; absent: none. */
+    /** The spool for reports while Kafka is unavailable, if configured. */
     readonly spool?: {
       readonly directory: string
       readonly maxBytes: number
@@ -60,7 +60,7 @@ export type Config = ConsoleConfig &
     readonly spoolMaxAgeSeconds: number
     /** Days; `off` removes a retention set in the store. */
     readonly retention?: number | 'off'
-    /** The origins whose pages may call both APIs with a key; absent: none. */
+    /** Origins whose pages may call both APIs with a key, if any. */
     readonly corsOrigins?: CorsOrigins
     /** The number of proxies in front. */
     readonly trustProxy: number
@@ -85,7 +85,9 @@ export type KafkaConfig = {
   readonly registry?: { readonly url: string }
 }
 
-/** The configuration is invalid; the message lists every invalid variable and the expected value. */
+/**
+ * The configuration is invalid; the message lists every invalid variable and the expected value.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -113,7 +115,10 @@ export function loadConfig(
   return toConfig(result.value as Variables)
 }
 
-/** The variables that are not read because their names are one letter from a known one: `INGEST_PROT`. */
+/**
+ * The variables that are not read because their names are one letter from a known one:
+ * `INGEST_PROT`.
+ */
 export function misspeltVariables(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): readonly { readonly variable: string; readonly meant: string }[] {
@@ -221,7 +226,9 @@ function kafkaConfig(v: Variables, brokers: string): KafkaConfig {
   }
 }
 
-/** API keys of the commands that send reports, from the environment; their options override these. */
+/**
+ * API keys of the commands that send reports, from the environment; their options override these.
+ */
 export type SenderKeys = {
   readonly key?: string | undefined
   /** Reads sent reports back; absent: `key` reads too. */

@@ -4,7 +4,7 @@ import { variable } from './variables.ts'
 
 /** A map over the console's built-in base map: raster tiles, or a PMTiles file, local or remote. */
 export type MapConfig = {
-  /** Its name in the console. */
+  /** The map's name in the console. */
   readonly name: string
   /** Plain text. */
   readonly attribution?: string
@@ -42,7 +42,7 @@ const OPENSTREETMAP: MapConfig = {
   seenBy: 'OpenStreetMap',
 }
 
-/** The path of a public URL, with a slash at both ends; `/` without one. */
+/** Returns the path of a public URL, with a slash at both ends; `/` if the URL has no path. */
 export function basePathOf(publicUrl: string | undefined): string {
   return publicUrl === undefined ? '/' : new URL(`${publicUrl}/`).pathname
 }
@@ -128,11 +128,11 @@ function ownMaps(v: ConsoleVariables): MapConfig[] {
   ]
 }
 
-/** The parts of a variable with several maps, each `place` or `name=place`. */
+/** Splits a variable with several maps, each `url` or `name=url`. */
 function parseNamedUrls(text = ''): { readonly name?: string; readonly place: string }[] {
   return text.split(/\s+/).flatMap((part) => {
     if (part === '') return []
-    // Any = in a URL comes after one of these characters, and no name contains them.
+    // An = in a URL always follows one of these characters, which names cannot contain.
     const [, name, place] = /^([^=:/?#]+)=(.+)$/.exec(part) ?? []
     if (name === undefined || place === undefined) return [{ place: part }]
     return [{ name: escapeSpaces(name), place }]

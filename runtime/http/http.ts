@@ -133,8 +133,8 @@ export function failureLog({ logger }: { logger: Logger }) {
 
 /**
  * Logs responses with 503, which come in floods: the first immediately, later ones once a minute as
- * a count, with the cause of the last one if it has one. A response caused by an outage is left to
- * the outage's log immediately: a minute later the outage may be over.
+ * a count, with the cause of the last one if it has one. A response caused by an outage is counted
+ * by the outage's log immediately, because a minute later the outage may be over.
  */
 export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) => void {
   let refused = 0

@@ -126,7 +126,7 @@ export class InFlight {
     return true
   }
 
-  /** Call once the work on a request is done, even if its client has gone. */
+  /** Call once work on a request is done, even if the client has disconnected. */
   release(holder: Holder): void {
     const { heldBytes, key } = holder
     if (heldBytes === 0) return

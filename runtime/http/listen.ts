@@ -86,7 +86,7 @@ function duplicates(server: Server, count: number): Promise<Server[]> {
   })
 }
 
-/** A server that passes its connections on, with the options of an HTTP server. */
+/** Creates a server that passes its connections to an HTTP server, with that server's options. */
 function passingOn(server: Server): Server {
   const options = { allowHalfOpen: true, noDelay: true }
   return createServer(options, (socket) => server.emit('connection', socket))

@@ -77,7 +77,7 @@ export function threadMetrics(registry: Registry) {
   }
 }
 
-/** Node's metrics of this thread; those of the process only in the main thread. */
+/** Collects Node's metrics of this thread, and in the main thread also those of the process. */
 export function collectOwnMetrics(registry: Registry): void {
   if (isMainThread) return collectDefaultMetrics({ register: registry })
   collectDefaultMetrics({ register: registry, labels: { thread: 'worker' } })

@@ -69,9 +69,10 @@ type Table = { readonly readAt: number; readonly text: Promise<string> }
 const tables = new Map<string, Table>()
 
 /**
- * The bytes sent on a connection that its client has not acknowledged yet, from the kernel's table;
- * undefined where there is none. They show that a slow client is reading: the kernel accepts
- * further writes only once a third of its buffer of some megabytes is free.
+ * Reads the number of bytes sent on a connection but not yet acknowledged by its client, from the
+ * kernel's table; undefined if the kernel has no such table. They show that a slow client is
+ * reading: the kernel accepts further writes only once a third of its buffer of some megabytes is
+ * free.
  */
 export async function unacknowledgedBytes(socket: Socket): Promise<number | undefined> {
   const isIn = isIPv4(socket.localAddress ?? '') ? 'tcp' : 'tcp6'

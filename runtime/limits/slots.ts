@@ -41,13 +41,13 @@ export class Slots {
     waiting = Infinity,
     waitingEach = waiting,
     waitsMs = Infinity,
-    // Called only with one of these limits.
+    // Called only if one of these limits is set.
     refusal = () => new Error(),
   }: SlotLimits = {}) {
     this.#limits = { most, mostEach, waiting, waitingEach, waitsMs, refusal }
   }
 
-  /** Whether nobody has a slot or waits for one. */
+  /** Whether no slot is taken or waited for. */
   get areFree(): boolean {
     return this.#all === 0
   }

@@ -11,7 +11,7 @@ export type OpenApiDocument = {
   readonly components: { readonly [section: string]: { readonly [name: string]: JsonSchema } }
 } & JsonSchema
 
-/** One call of an HTTP API, for the OpenAPI document. */
+/** A call of an HTTP API, for the OpenAPI document. */
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** From the root, parameters in the router's syntax: `/api/v1/devices/:deviceId`. */
@@ -34,7 +34,7 @@ export type Operation = {
   }
   /** Errors in addition to those of every call. */
   readonly errors: readonly ErrorIdentifier[]
-  /** Security schemes, one of which is required; none: public. */
+  /** Security schemes, one of which is required; empty: public. */
   readonly security: readonly string[]
 }
 
@@ -52,7 +52,7 @@ export type Tag = { readonly name: string; readonly description: string }
 const UNMATCHED = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] as const
 
 /**
- * The OpenAPI 3.1 document of an API. `securitySchemes` must include those that the operations
+ * Builds an API's OpenAPI 3.1 document. `securitySchemes` must include those that the operations
  * name.
  */
 export function openApiDocument({

@@ -87,7 +87,7 @@ const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
 const SIX_TO_FOUR = ipaddr.parseCIDR('2002::/16')
 const TEREDO = ipaddr.parseCIDR('2001::/32')
 
-/** The address, or the addresses it wraps; none for a text that is not an address. */
+/** Parses an address, or the addresses it embeds; empty if the text is not an address. */
 function parseAddresses(text: string): readonly Address[] {
   // A zone names an interface of one machine.
   const plain = text.replace(/%.*$/s, '')

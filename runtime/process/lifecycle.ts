@@ -63,7 +63,7 @@ export class Lifecycle {
     this.failQuietly()
   }
 
-  /** The same for a failure that has been logged elsewhere. */
+  /** Fails the process for an error that has been logged elsewhere. */
   failQuietly(): void {
     this.#hasFailed = true
     this.#exit(1)
@@ -149,7 +149,7 @@ export class Lifecycle {
   }
 }
 
-/** Resolves when all earlier output is written: a worker's output goes through the main thread. */
+/** Resolves once all earlier output is written: a worker's output goes through the main thread. */
 function flushOutput(output: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => output.write('', () => resolve()))
 }

@@ -54,7 +54,7 @@ export function sealedSecrets(key: Uint8Array): SealedSecrets {
 export const SECRETS_FILE = 'secrets.key'
 
 /**
- * The key in the data directory, created at the first start.
+ * Reads the key in the data directory, or creates it at the first start.
  * @throws {Error} when the file holds no key: a different key would decrypt none of the secrets.
  */
 export function readOrCreateSecretsKey(directory: string): Uint8Array {

@@ -24,7 +24,7 @@ export type RuleContent = DeviceSelection & {
   readonly when: When
   /** How long the condition must hold before it is raised. */
   readonly forSeconds: number
-  /** It applies only inside one of these. */
+  /** The rule applies only inside one of these geofences. */
   readonly geofenceIds?: readonly string[]
   readonly enabled: boolean
 }

@@ -14,7 +14,7 @@ export type Reading = Telemetry & {
   readonly eventId: string
 }
 
-/** The newest readings from each partition, apart from those of the last position. */
+/** The newest readings from each partition, excluding those of the last position. */
 export type Readings = {
   /** From heartbeats. */
   readonly heartbeats?: Readonly<Record<number, Reading>>
@@ -29,8 +29,8 @@ export const READING_KINDS = ['heartbeats', 'repeats'] as const satisfies readon
 export type NewerTelemetry = Telemetry & { readonly receivedAt: number }
 
 /**
- * The newest battery and attributes, as one unit, by receivedAt, then id; undefined while they are
- * those of the last position. An imported position comes from another system, so it never replaces
+ * Finds the newest battery and attributes, as one unit, by receivedAt, then id; undefined if the
+ * last position has them. An imported position comes from another system, so it never replaces
  * them.
  */
 export function telemetryOf({

@@ -4,7 +4,7 @@ import { parseIso8601 } from '../text/iso-8601.ts'
 import type { Attributes } from '../report/report-fields.ts'
 import { isJsonObject } from '../text/json-object.ts'
 
-/** An entry of the log, or an event to be written to it, is invalid. */
+/** Thrown for an invalid log entry, or an invalid event to append. */
 export class UndecodableEventError extends Error {
   override readonly name = 'UndecodableEventError'
 }
@@ -48,8 +48,8 @@ export function textField(value: unknown, name: string): string {
 }
 
 /**
- * A text that every store preserves unchanged: UTF-8 cannot encode lone surrogates, some stores end
- * a text at a control character, and keys are limited in length.
+ * Requires a text that every store preserves unchanged: UTF-8 cannot encode lone surrogates, some
+ * stores end a text at a control character, and keys are limited in length.
  */
 export function identifier(field: unknown, name: string): string {
   const value = textField(field, name)
@@ -99,7 +99,7 @@ export function timeField(value: unknown, name: string): number {
   return found
 }
 
-/** Undefined: there are none. */
+/** Undefined if the value has no attributes. */
 export function parseAttributes(value: unknown): Attributes | undefined {
   if (value === undefined || value === null) return undefined
   const judged = judgeAttributes(value, { isLogged: true })

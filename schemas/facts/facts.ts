@@ -7,7 +7,7 @@ import { ulid } from '../events/record-id.ts'
 
 export { FACT_TYPES, type FactType } from './types.ts'
 
-/** The fields that only some types have. */
+/** Fields specific to some fact types. */
 export type FactDetails =
   | { readonly type: 'device.online'; readonly previous: 'offline' | null }
   | { readonly type: 'device.offline' }

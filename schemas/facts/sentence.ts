@@ -19,8 +19,8 @@ export type SentencePart = {
 }
 
 /**
- * A fact as a sentence: `Van 7 left Yard after 2 h 10 min`. It contains no time: show `at` beside
- * it.
+ * Formats a fact as a sentence: `Van 7 left Yard after 2 h 10 min`. It contains no time: show `at`
+ * beside it.
  */
 export function factSentence(fact: SentenceFact, deviceName: string): string {
   return sentenceParts(fact, deviceName)
@@ -28,7 +28,7 @@ export function factSentence(fact: SentenceFact, deviceName: string): string {
     .join('')
 }
 
-/** The same in parts, for callers that link or isolate the names. */
+/** Returns the sentence in parts, for callers that link or isolate the names. */
 export function sentenceParts(fact: SentenceFact, deviceName: string): readonly SentencePart[] {
   return [{ text: deviceName, names: 'device' }, ...predicate(fact)]
 }

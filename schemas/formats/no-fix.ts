@@ -32,8 +32,8 @@ export function isZeroWithoutSatellites(
 }
 
 /**
- * The same for a LoRaWAN decoder, which writes zeros for no fix even without mentioning satellites.
- * A device that sees some may really be there.
+ * Whether a LoRaWAN decoder wrote zeros for a missing fix, even without mentioning satellites. A
+ * device with satellites in view may really be at (0, 0).
  */
 export function isZeroOfDecoder(
   { latitude, longitude }: { readonly latitude: unknown; readonly longitude: unknown },

@@ -5,7 +5,7 @@ import { parseTime, isSent, type SentMeasurements } from './values.ts'
 export type SentPoint = {
   readonly kind: 'point'
   readonly deviceId: string | undefined
-  /** As sent, for the message if it is invalid. */
+  /** The latitude as sent, for the error message if it is invalid. */
   readonly latitude: unknown
   readonly longitude: unknown
   /** In milliseconds; undefined means the time of receipt, NaN that `sentTime` is not a time. */

@@ -4,9 +4,9 @@ import type { SentAttributes } from './sent-attributes.ts'
 import { parseNumber } from './values.ts'
 
 /**
- * A report's attributes with the types of known names, whatever format they came in: `fuel` "12.0"
- * becomes 12, `ignition` OFF becomes false. Values that do not fit their type remain as sent, and
- * so do all other names.
+ * Converts a report's known attributes to their types, regardless of the format they came in:
+ * `fuel` "12.0" becomes 12, `ignition` OFF becomes false. Values that do not fit their type remain
+ * as sent, and so do all other names.
  */
 export function typeAttributes(sent: Attributes): Attributes {
   let typed: Record<string, unknown> | undefined

@@ -7,7 +7,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 /** No more digits than are meaningful: a converted 0.211914 knots is not 0.10901788596 m/s. */
 const DECIMALS = 1e6
 
-/** Metres per second in one of each unit. */
+/** Factors from each unit to metres per second. */
 export const METRES_PER_SECOND = { kn: 0.514444, kmh: 1 / 3.6, mph: 0.44704, mps: 1 } as const
 
 export type SentMeasurements = { -readonly [Name in keyof Measurements]: Measurements[Name] }

@@ -1,7 +1,7 @@
 import type { Area } from './area.ts'
 import type { Coordinates } from './distance.ts'
 
-/** A position as far as it is known; `accuracy` in metres, absent: exact. */
+/** A position with its accuracy in metres; without `accuracy` it counts as exact. */
 export type Fix = Coordinates & { readonly accuracy?: number }
 
 /** How inaccurate a position inside may be, however near to the edge. */

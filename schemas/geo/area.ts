@@ -32,7 +32,7 @@ export type Area = {
   /** The shorter side of its bounding box. */
   readonly shorterSideMetres: number
   readonly squareMetres: number
-  /** Its edge is part of it. */
+  /** Points on the edge are inside. */
   contains(place: Coordinates): boolean
   /** The distance from its edge, inside or outside, or `atMost` if that is less. */
   metresFromEdge(place: Coordinates, atMost: number): number
@@ -73,7 +73,10 @@ function boxAround({ latitude, longitude, radius }: Omit<CircleShape, 'type'>): 
   return { west: longitude - aside, south, east: longitude + aside, north }
 }
 
-/** Their edges are straight in longitude and latitude, and take the short way round. */
+/**
+ * Creates an area from polygons. Edges are straight in longitude and latitude, and take the short
+ * way round.
+ */
 function polygons({ parts, lines }: JoinedPolygons): Area {
   const whole = parts.map((rings) => rings.map(unwrapRing))
   const first = middleOf(boxOf(whole[0]?.[0] ?? []))
@@ -151,7 +154,7 @@ function boxOf(ring: PolygonRing): Box {
   return box
 }
 
-/** Degrees, a tenth of a millimetre: rounding must not put a point outside the box of its area. */
+/** In degrees, a tenth of a millimetre: rounding must not move a point out of its area's box. */
 const MARGIN = 1e-9
 
 function withinHalfTurn({ west, south, east, north }: Box): readonly Box[] {

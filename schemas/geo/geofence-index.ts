@@ -88,7 +88,7 @@ function buildAtOnce(geofences: Iterable<PreparedGeofence>): Parts {
   }
 }
 
-/** Each step takes some milliseconds for thousands of geofences. */
+/** Builds the index in steps that take a few milliseconds each for thousands of geofences. */
 function* stepsOf(geofences: Iterable<PreparedGeofence>): Generator<void, Parts> {
   const enabled = [...geofences].filter(({ geofence }) => geofence.enabled)
   yield

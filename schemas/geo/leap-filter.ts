@@ -3,7 +3,7 @@ import { distance, type EarthPoint } from './earth-point.ts'
 type Located = { readonly timestamp: number; readonly place: EarthPoint }
 
 /**
- * Passes records on in their order, except a single one that jumps away and is back at the next: a
+ * Passes records on in order, except a single record that jumps away and back: a
  * receiver without a fix reports (0, 0), and the device was never there. A record is held back
  * until the next one arrives.
  */
@@ -62,7 +62,7 @@ function isTooFast(from: Located, to: Located): boolean {
   return isLeap(distance(from.place, to.place), to.timestamp - from.timestamp)
 }
 
-/** Beyond this time between two positions, in milliseconds, the path between them is unknown. */
+/** In milliseconds: if more time lies between two positions, the path between them is unknown. */
 export const LONGEST_STEP_MS = 60 * 60_000
 
 /** No vehicle drives above this speed, in metres per second: it is a jump. */

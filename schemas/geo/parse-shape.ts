@@ -133,7 +133,10 @@ function isBetween(value: unknown, least: number, most: number): value is number
   return typeof value === 'number' && value >= least && value <= most
 }
 
-/** The same point within ±180°: programs that draw across the 180th meridian continue counting. */
+/**
+ * Wraps a longitude to ±180°: programs that draw across the 180th meridian continue counting beyond
+ * it.
+ */
 function withinHalfTurn(longitude: number | undefined): number {
   const same = plain(longitude)
   if (Math.abs(same) <= 180) return same

@@ -109,8 +109,8 @@ function findIndexOutside(ring: PolygonRing, shell: PolygonRing): number {
 }
 
 /**
- * Flat, because all pairs of a thousand may have to be compared: each has x and y of its start and
- * end.
+ * A flat array with x and y of each edge's start and end, because up to all pairs of a thousand
+ * edges are compared.
  */
 type Edges = {
   readonly ends: Float64Array
@@ -130,8 +130,9 @@ function edgesOf(ring: PolygonRing): Edges {
 }
 
 /**
- * Two edges of a ring that meet other than as neighbours: the first such edge, and the first that
- * it meets. From west to east, each edge is compared with those that start before it ends.
+ * Finds two edges of a ring that meet other than as neighbours: the first such edge, and the first
+ * edge that it meets. From west to east, each edge is compared with those that start before it
+ * ends.
  */
 function crossingOf(edges: Edges): readonly [number, number] | undefined {
   const { ends, at } = edges
@@ -179,7 +180,10 @@ function touch(ends: Float64Array, a: number, b: number): boolean {
   )
 }
 
-/** Whether two edges share a longitude (axis 0) or a latitude (axis 1): one may lie beyond the other, on its line. */
+/**
+ * Whether two edges share a longitude (axis 0) or a latitude (axis 1): one may lie beyond the
+ * other, on its line.
+ */
 function overlap(ends: Float64Array, a: number, b: number, axis: 0 | 1): boolean {
   const [a0, a1] = [ends[4 * a + axis]!, ends[4 * a + axis + 2]!]
   const [b0, b1] = [ends[4 * b + axis]!, ends[4 * b + axis + 2]!]

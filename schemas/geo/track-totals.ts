@@ -25,7 +25,7 @@ export class TrackTotals {
   readonly #span: TimeSpan
   #last: TimedPlace | undefined
   #lastPlace: EarthPoint | undefined
-  /** -1: none. */
+  /** -1 if no speed was reported. */
   #reportedSpeed = -1
   #computedSpeed = -1
   #records = 0

@@ -40,12 +40,12 @@ type OpenStop = Omit<Stop, 'to'> & {
   readonly isCertain: boolean
 }
 
-/** A stop that has ended, and may be merged with the next. */
+/** An ended stop that may still be merged with the next one. */
 type EndedStop = Stop & { readonly isCertain: boolean }
 
 type Piece = {
   readonly open: OpenTrip
-  /** Its records, without those of stops. */
+  /** Number of the trip's records, excluding those of stops. */
   records: number
   readonly isAtStop: boolean
   readonly isCertain: boolean

@@ -38,7 +38,8 @@ function splitNames(list: string): Names {
 }
 
 /**
- * Whether the attribute `alarm` is a text, or one of the alarms it names: ignoring case and order.
+ * Whether the attribute `alarm` equals a text, ignoring case and order, or names it among other
+ * alarms.
  */
 export function isAlarm(alarm: AttributeValue, text: string): boolean {
   const key = alarmKey(text.trim())

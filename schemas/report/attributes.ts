@@ -83,7 +83,7 @@ export function keepFittingAttributes(sent: Readonly<Record<string, unknown>>): 
   const kept: [string, AttributeValue][] = []
   let bytes = 1
   let dropped = 0
-  // The alarm is included whatever comes before it.
+  // Always include the alarm, even if other attributes already fill the limit.
   const { alarm, ...others } = sent
   for (const [name, value] of Object.entries({ alarm, ...others })) {
     if (value === undefined || value === null) continue
@@ -147,7 +147,7 @@ function valueFault(value: unknown, holdsKey: (text: string) => boolean): string
   return 'must not be or contain an API key: send that in the header Authorization only'
 }
 
-/** As JSON Schema. */
+/** The attributes' JSON Schema. */
 export const ATTRIBUTES_SCHEMA = {
   type: 'object',
   maxProperties: MOST,

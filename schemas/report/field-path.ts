@@ -1,7 +1,7 @@
 import { quoteName } from '../access/keys-in-text.ts'
 
 /**
- * The path of a field in messages: `attributes.fuel`. An invisible name is put in quotes:
+ * Formats a field's path for messages: `attributes.fuel`. Quotes invisible names:
  * `names[""]`.
  */
 export function fieldPath(steps: readonly string[]): string {

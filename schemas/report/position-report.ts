@@ -41,7 +41,7 @@ export function parseImportedReport(
   return { faults: [...('faults' in parsed ? parsed.faults : []), NO_TIMESTAMP] }
 }
 
-/** The same, by the rules below alone. */
+/** Parses a report by the rules below alone. */
 export function parseByRules(
   fields: Readonly<Record<string, unknown>>,
   { now }: { now: number },

@@ -11,7 +11,7 @@ const TEST = 'This is a test: notifications arrive here.'
 
 /** Something to notify a receiver of. Times in milliseconds since the epoch. */
 export type Item = {
-  /** The same every time it is sent. */
+  /** The same for every attempt to send the item. */
   readonly id: string
   /** When it happened. */
   readonly at: number
@@ -96,7 +96,7 @@ function eventsText(count: number): string {
   return count === 1 ? 'event' : 'events'
 }
 
-/** The same with its time, for readers that see nothing else. */
+/** Returns the sentence with its time, for readers that see nothing else. */
 export function sentenceWithTime(told: Told, zone: string): string {
   const { item } = told
   if (item.kind === 'gap' || item.kind === 'test') return itemSentence(told)

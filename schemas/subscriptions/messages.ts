@@ -59,8 +59,8 @@ function priorityOf({ kind, ...item }: Item): { readonly priority?: string } {
 }
 
 /**
- * Escapes Slack's special characters; `@all` mentions nobody in the others, and `:car:` does not
- * become an emoji.
+ * Escapes Slack's special characters; also prevents `@all` from mentioning everybody in other apps,
+ * and `:car:` from becoming an emoji.
  */
 function escapeMarkdown(text: string): string {
   return escapeSigns(text, /[&<>]/g)

@@ -162,14 +162,14 @@ export type SubscriptionProgress = {
 
 export type LateMail = {
   readonly to: readonly string[]
-  /** Its items. */
+  /** Ids of the request's items. */
   readonly ids: readonly string[]
   readonly since: number
 }
 
 export type WaitingItems = {
   readonly count: number
-  /** Whether more items wait than were counted. */
+  /** Whether more items are waiting than were counted. */
   readonly more: boolean
   /** The mark after the last item counted. */
   readonly mark: string
@@ -189,7 +189,7 @@ export type DeliveryOutcome = {
   readonly answer: string
 }
 
-/** One request to a receiver, stored for a while. */
+/** A request to a receiver, stored for a limited time. */
 export type SubscriptionDelivery = DeliveryOutcome & {
   readonly accountId: string
   readonly subscriptionId: string
@@ -199,8 +199,8 @@ export type SubscriptionDelivery = DeliveryOutcome & {
   /** The items in it. */
   readonly ids: readonly string[]
   /**
-   * Their devices, if the receiver's response has a text: it may repeat the request. Earlier
-   * versions recorded none.
+   * The items' devices, if the receiver's response has a text, because it may repeat the request.
+   * Earlier versions did not record them.
    */
   readonly deviceIds?: readonly string[]
   /** 1: the first. */

@@ -26,12 +26,15 @@ export type DefinitionDocument = {
   readonly deletedAt?: number
   /** Account and external id: unique. */
   readonly external?: string
-  /** As in the content; absent if version 0.3.0 wrote the document. */
+  /** A copy of the content's name; absent if version 0.3.0 wrote the document. */
   readonly name?: string
   /** The sizes of the content; absent under the same condition as the name. */
   readonly bytes?: number
   readonly vertices?: number
-  /** As JSON: a database would alter some property names, and be slow with thousands of numbers. */
+  /**
+   * The definition as JSON: a database would alter some property names, and be slow with thousands
+   * of numbers.
+   */
   readonly content?: string
 }
 
@@ -215,8 +218,8 @@ export function definitionDocuments<D extends Definition>(
     },
 
     /**
-     * First gives documents written by version 0.3.0 a version, one page per call: that version may
-     * be running beside this one.
+     * First assigns a version to documents written by 0.3.0, one page per call: 0.3.0 may be
+     * running at the same time.
      */
     changed: async ({ after, isKnown }: ChangesQuery): Promise<ChangesPage<D>> => {
       const hasMore = await giveVersions()

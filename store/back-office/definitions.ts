@@ -205,7 +205,7 @@ export function definitionsOf(open: {
   }
 }
 
-/** The same geofence if nothing has changed. */
+/** Returns the same geofence if nothing has changed. */
 function applyGeofenceChange(
   before: Geofence,
   content: GeofenceContent,
@@ -238,7 +238,7 @@ function reachOf({ shape, deviceIds, labels, confirmSeconds, enabled }: Geofence
   return { shape, deviceIds, labels, confirmSeconds, enabled }
 }
 
-/** Its id is the account's. */
+/** The document's id is the account's id. */
 type AdoptionDocument = Omit<Adoption, 'accountId'> & { readonly id: string }
 
 export const ADOPTIONS: Kind<AdoptionDocument> = { name: 'adoptions', indexes: {} }

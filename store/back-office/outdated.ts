@@ -16,7 +16,7 @@ const KEPT = [
   createRemoval(SESSIONS, 'seen', SESSION_IDLE_MS),
   // Expired shares are listed for another week.
   createRemoval(SHARES, 'expires', 7 * DAY_MS),
-  // By then, processes that follow the changes have seen the deletion.
+  // Long enough for processes that follow the changes to see the deletion.
   createRemoval(GEOFENCES, 'deleted', DAY_MS),
   createRemoval(RULES, 'deleted', DAY_MS),
   createRemoval(SUBSCRIPTIONS, 'deleted', DAY_MS),

@@ -121,7 +121,7 @@ export type Collections = {
   readonly meta: Collection<MetaDocument>
 }
 
-/** One generation of the projector's collections. */
+/** The collections of one generation of the read models. */
 export type ReadModelCollections = {
   readonly applied: Collection<CheckpointDocument>
   readonly positions: Collection<PositionDocument>

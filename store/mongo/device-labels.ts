@@ -130,7 +130,7 @@ function write(
   }
 }
 
-/** Whether all writes were made. */
+/** Returns whether all writes succeeded. */
 async function writeAll(
   settings: Settings,
   writes: AnyBulkWriteOperation<DeviceSettingsDocument>[],

@@ -24,9 +24,9 @@ const MOST_ATTEMPTS = 10
 const LONGEST_PAUSE_MS = 200
 
 /**
- * Folds the positions that count, repeats and heartbeats into the statuses of their devices. Returns the
- * changes, and the positions that precede an erasure of their device: they are not folded, and the
- * caller must remove their records.
+ * Folds the positions that count, repeats and heartbeats into the statuses of their devices.
+ * Returns the changes, and the positions that precede an erasure of their device: they are not
+ * folded, and the caller must remove their records.
  */
 export async function foldStatuses(
   statuses: DeviceStatuses,
@@ -153,7 +153,9 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
   })
 }
 
-/** The stored state of devices, by `accountId/deviceId`; through the index that misses none. */
+/**
+ * Reads the stored devices, by `accountId/deviceId`, through the index that covers all documents.
+ */
 export async function storedDevices(
   statuses: DeviceStatuses,
   devices: readonly DeviceName[],
@@ -177,7 +179,7 @@ async function readByKey(found: Found): Promise<Map<string, StoredDevice>> {
   return new Map(documents.map((document) => [document._id, toStoredDevice(document)]))
 }
 
-/** Whether all writes were made. */
+/** Returns whether all writes succeeded. */
 async function writeAll(
   statuses: DeviceStatuses,
   writes: AnyBulkWriteOperation<DeviceStatusDocument>[],

@@ -59,7 +59,7 @@ export function mongoDevices({
     })
   }
 
-  /** The bounds of a page's filters, and the stages for those that need settings. */
+  /** Builds the bounds for a page's filters, and the stages for filters that need settings. */
   async function buildFilter(page: DeviceQuery, deviceStatuses: Statuses) {
     const { accountId, status, labels, keyId } = page
     const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
@@ -167,7 +167,7 @@ function boundsAfter({ sort = 'deviceId', order = 'asc', after }: DeviceQuery): 
   const further = { deviceId: { [ahead]: after.deviceId } }
   if (sort === 'deviceId') return [further]
   const lastSeenAt = new Date(Number(after.value))
-  // The second implies the first, which lets the index scan start at this position.
+  // The second bound implies the first, which lets the index scan start at this position.
   return [
     { lastSeenAt: { [`${ahead}e`]: lastSeenAt } },
     { $or: [{ lastSeenAt: { [ahead]: lastSeenAt } }, further] },

@@ -25,10 +25,10 @@ type Stored = { readonly _id: string; readonly revision: number } & Readonly<
   Record<string, unknown>
 >
 
-/** Callers have timed out by then; the server should not continue working for them. */
+/** Callers time out sooner; the server should not keep working for them. */
 const READ_WITHIN_MS = 5_000
 
-/** One collection per kind. */
+/** Opens documents with one collection per kind. */
 export function mongoDocuments(db: Db): OpenDocuments {
   return (kind) => documentsOf(collectionOf(db, kind), kind, versionsOf(db, kind.name))
 }
@@ -194,7 +194,7 @@ function filterAfter(after: Document, ordering: readonly string[], ahead: '$gt' 
     [storedName(field)]: { [ahead]: place[field] },
   }))
   const [first = 'id'] = ordering
-  // The second implies the first, which lets the index scan start at this position.
+  // The second bound implies the first, which lets the index scan start at this position.
   return [{ [storedName(first)]: { [`${ahead}e`]: place[first] } }, { $or: ways }]
 }
 

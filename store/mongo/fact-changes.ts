@@ -37,7 +37,7 @@ export function knownState(document: StateDocument): KnownState {
 
 /** A state to write, with its facts. */
 export type FactChange = StateWithFacts & {
-  /** The revision that it replaces; undefined: there was none. */
+  /** The revision to replace; undefined for a new state. */
   readonly from: string | undefined
   /** Facts from before the erasure must be removed first. */
   readonly isCleanUp: boolean
@@ -89,8 +89,8 @@ type Written = {
 }
 
 /**
- * Returns the changes that were written, and those that never can be. The rest failed because
- * another process has changed the state.
+ * Returns the changes that were written, and those that can never be written. The rest failed
+ * because another process has changed the state.
  */
 export async function writeChanges(
   states: FactCollections['states'],

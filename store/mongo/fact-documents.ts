@@ -47,7 +47,7 @@ export type FactDocument = {
   readonly fact: string
 }
 
-/** `_id`: the partition, or `BEGUN`. */
+/** `_id` is the partition, or `BEGUN`. */
 export type FactProgressDocument = {
   readonly _id: number
   readonly upTo: number

@@ -48,7 +48,10 @@ export type FactWrites = Pick<
 const REMEMBERED_BYTES = 32 * 2 ** 20
 /** Number of states read together. */
 const READ_AT_ONCE = 250
-/** By then a process that decided facts before an erasure has almost certainly inserted them. */
+/**
+ * Long enough for a process that decided facts before an erasure to have inserted them, almost
+ * certainly.
+ */
 const CLEANED_UP_AFTER_MS = 60_000
 
 /**
@@ -278,7 +281,7 @@ export function factWrites({
   }
 }
 
-/** So that devices with little state do not accumulate in the cache without limit. */
+/** A minimum, so that devices with little state do not accumulate in the cache without limit. */
 const LEAST_BYTES = 400
 
 type Outcome = { readonly facts: DeviceFact[]; readonly failed: FailedDevice[] }

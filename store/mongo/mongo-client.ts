@@ -125,7 +125,7 @@ const PAUSES = { firstMs: 200, longestMs: 2_000 }
 export type Preparation<T> = {
   /**
    * The result of `prepare`.
-   * @throws {DependencyError} that says why there is no result, or none yet.
+   * @throws {DependencyError} with the reason if there is no result (yet).
    */
   readonly current: () => T
   /** Stops pending attempts. */

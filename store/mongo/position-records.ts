@@ -211,7 +211,7 @@ async function readPage<T extends Ordered>(
   if (next === undefined || next.timestamp.getTime() !== last?.timestamp.getTime()) {
     return sortDocuments(documents.slice(0, limit), direction)
   }
-  // The page ends among records of one time: only the server can tell which of them come first.
+  // The page ends among records with the same time: only the server knows which of them come first.
   const before = documents.filter(
     ({ timestamp }) => timestamp.getTime() !== next.timestamp.getTime(),
   )
@@ -258,7 +258,7 @@ function sortDocuments<T extends Ordered>(documents: T[], direction: 1 | -1): T[
   })
 }
 
-/** One scan of the same index; the server determines the step of each record. */
+/** Counts in one scan of the same index; the server assigns each record to its step. */
 export async function countPositions(
   sources: Sources,
   { accountId, deviceId, bounds }: Parameters<ReadModels['countPositions']>[0],

@@ -92,10 +92,10 @@ export function projection({ removal, logger }: { removal: Removal; logger: Outa
 }
 
 /**
- * Writes erasures first, records second, device statuses (heartbeats included) third, the checkpoint
- * last, and returns the changes. Positions before an erasure are neither stored nor folded. If only the status document
- * shows the erasure (another projector has taken over the partition and erased the device), their
- * records are removed again.
+ * Writes erasures first, records second, device statuses (heartbeats included) third, the
+ * checkpoint last, and returns the changes. Positions before an erasure are neither stored nor
+ * folded. If only the status document shows the erasure (another projector has taken over the
+ * partition and erased the device), their records are removed again.
  */
 export async function project(
   readModels: ReadModelCollections,
@@ -142,7 +142,7 @@ async function dropErased(
   })
 }
 
-/** One change per device: the erasure first, then the entries after it. */
+/** Joins the changes into one per device: the erasure first, then the entries after it. */
 function joinChanges(erasing: readonly Change[], folding: readonly Change[]): readonly Change[] {
   const changes = new Map(erasing.map((change) => [deviceKey(change), change]))
   for (const change of folding) {

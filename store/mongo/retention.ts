@@ -110,7 +110,7 @@ async function setTimeToLive(
   } else if (expireAfterSeconds === undefined) {
     await positions.createIndex({ receivedAt: 1 }, { name: TTL_INDEX, expireAfterSeconds: wanted })
   } else {
-    // In place: rebuilding the index would read the whole collection.
+    // Changed in place: rebuilding the index would read the whole collection.
     await positions.db.command({
       collMod: positions.collectionName,
       index: { name: TTL_INDEX, expireAfterSeconds: wanted },

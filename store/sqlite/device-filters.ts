@@ -3,8 +3,8 @@ import { SILENCE } from '../../schemas/devices/liveness.ts'
 import type { DeviceQuery } from '../read-models.ts'
 
 /**
- * Conditions of statements over device statuses. Fixed texts only, so that there are few different
- * statements.
+ * A condition in a statement over device statuses. Its text is fixed, so that there are few
+ * different statements.
  */
 export type Clause = { readonly sql: string; readonly values: readonly Value[] }
 

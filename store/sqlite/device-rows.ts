@@ -98,7 +98,7 @@ function keyClauses(keyId: string | undefined): Clause[] {
 }
 
 /**
- * With a range of ids, the planner chooses the index of the ids even for the devices of one key.
+ * For a range of ids, the planner would choose the index by id even for the devices of one key.
  */
 function indexOfKey(keyId: string | undefined): string {
   return keyId === undefined ? '' : 'INDEXED BY device_statuses_by_key'

@@ -11,15 +11,15 @@ export type NumberedStatus = { readonly number: number; readonly status: DeviceS
 
 export type DeviceStatuses = {
   find(device: DeviceName): NumberedStatus | undefined
-  /** An account's statuses by deviceId, after the last one of the previous page. */
+  /** Returns a page of an account's statuses by deviceId, after the previous page's last one. */
   page(query: { accountId: string; after?: string; limit: number }): DeviceStatus[]
   /** The rows of a statement from `device-rows`, as arrays. */
   select<Row>(selection: Selection): Row[]
-  /** The next account after this one that has a status. */
+  /** Returns the next account with a status. */
   accountAfter(accountId: string): string | undefined
   /** The highest number that any device has ever had. */
   greatestNumber(): number
-  /** An account's number, assigned now if it has none. */
+  /** Returns an account's number; assigns one if needed. */
   accountNumber(accountId: string): number
   insert(device: NumberedStatus): void
   /** `before`: the status currently in the table. */
@@ -92,7 +92,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     'SELECT * FROM device_statuses WHERE account_id = ? AND device_id > ? ORDER BY device_id LIMIT ?',
     { asArrays: true },
   )
-  // One for each kind of page; there are few.
+  // One prepared statement per kind of page; there are few kinds.
   const selections = new Map<string, Statement<unknown>>()
   const accountAfter = database.prepare<{ next: string | null }>(
     'SELECT min(account_id) AS next FROM device_statuses WHERE account_id > ?',

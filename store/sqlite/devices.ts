@@ -16,7 +16,7 @@ import type { SqliteReadModels } from './read-models.ts'
 import type { RecordReads } from './record-reads.ts'
 
 const FOUND_AT_ONCE = 100
-/** Takes some milliseconds. */
+/** Counting this many takes a few milliseconds. */
 const COUNTED_AT_ONCE = 20_000
 
 /**
@@ -83,7 +83,9 @@ export function sqliteDevices({
     return rankAmong(query, { walk, isInOrder: isWalkInOrder(query) })
   }
 
-  /** Records are counted one by one, which takes long if there are many: some of them per turn. */
+  /**
+   * SQLite counts record by record, which takes long for many records, so each turn counts a part.
+   */
   async function countRange(device: DeviceName, from: number, to: number): Promise<number> {
     let count = 0
     for (let begin = from; begin < to;) {
@@ -91,7 +93,7 @@ export function sqliteDevices({
       const models = readModels.current()
       if (hidden.isHidden(device, models)) return 0
       const range = { from: begin, to, skipped: COUNTED_AT_ONCE }
-      // The records of one millisecond are counted together.
+      // Records of the same millisecond are counted together.
       const end = Math.max(models.timeAfter(device, range) ?? to, begin + 1)
       count += models.countPositions(device, begin, end)
       begin = end

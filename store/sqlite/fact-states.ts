@@ -42,8 +42,8 @@ export type FactStates = {
   /** Whether more must be written before more is judged. */
   isFull(): boolean
   /**
-   * How far the file has the states of a partition, once it has `written`; undefined: it lacks
-   * none.
+   * Returns the offset up to which the file has a partition's states once `written` is stored;
+   * undefined if no state is missing.
    */
   writtenUpTo(partition: number, written: readonly StateChange[]): number | undefined
   /** The state of a device, without caching it. */
@@ -74,7 +74,7 @@ const MOST_UNWRITTEN = 16 * 2 ** 20
 /** At most this many entries are judged again after a crash. */
 export const WRITTEN_AFTER_ENTRIES = 200_000
 const WRITTEN_AFTER_MS = 10 * 60_000
-/** So that nothing waits for a long transaction. */
+/** Limits a transaction, so that other work does not wait long. */
 const WRITTEN_AT_ONCE = { states: 500, bytes: 2 ** 18 }
 
 type Stored = {
@@ -320,7 +320,7 @@ function isMissed({ stored, partition }: Known, state: FactState): boolean {
   )
 }
 
-/** As many as one transaction writes. */
+/** Splits states into pieces of one transaction each. */
 function* piecesOf<State extends Known>(states: Iterable<State>): Generator<State[]> {
   let piece: State[] = []
   let bytes = 0

@@ -20,7 +20,10 @@ export type HiddenDevices = {
   of(accountId: string, readModels: Applying): string[]
   /** The times of a device's unapplied erasures. */
   times(device: DeviceName, readModels: Applying): number[]
-  /** Call this before the read models forget the erasures they applied, or these would hide devices again. */
+  /**
+   * Call this before the read models forget the erasures they applied, or these would hide devices
+   * again.
+   */
   remove(erasedBefore: number): void
 }
 
@@ -79,7 +82,10 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
 export type DeviceLives = Pick<Erasures, 'livesOf'> & {
   /** The current life of a device that has been erased. */
   of(device: DeviceName): string | undefined
-  /** Removes the settings of an erased device; changes that belong to its previous life are rejected. */
+  /**
+   * Removes the settings of an erased device; changes that belong to its previous life are
+   * rejected.
+   */
   begin(erasure: DeviceErased): void
   /** Forgets the lives of devices erased before a time, if nothing is set for them. */
   remove(erasedBefore: number): void
@@ -108,7 +114,7 @@ export function sqliteDeviceLives(database: Database): DeviceLives {
     `DELETE FROM device_settings WHERE life IS NOT NULL AND changed_at < ? AND disabled = 0
        AND name IS NULL AND expected_interval_seconds IS NULL AND labels IS NULL`,
   )
-  // By then, processes that follow the changes have seen them.
+  // Removes changes that all processes following them have seen.
   const removeChanges = database.prepare(
     `DELETE FROM settings_changes WHERE at < unixepoch() - 86400 AND NOT EXISTS (
        SELECT 1 FROM device_settings AS settings

@@ -89,12 +89,15 @@ export function judgeInTransactions(
       if (read.lastOffset <= after) return NOTHING
     }
     const outcome: Outcome = { facts: [], failed: [] }
-    /** To be written in one transaction. */
+    /** Decisions to write in one transaction. */
     let decided: Decided[] = []
     let bytes = 0
     let turnEnds = performance.now() + LONGEST_TURN_MS
 
-    /** The rest is judged in a later event-loop turn: in between another call may judge, erase or write. */
+    /**
+     * The rest is judged in a later event-loop turn: in between another call may judge, erase or
+     * write.
+     */
     async function yieldTurn(): Promise<void> {
       if (decided.length > 0) writeEach(decided, outcome)
       decided = []
@@ -194,7 +197,7 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
   }
 
   return {
-    /** By partition. */
+    /** Keyed by partition. */
     judged: readProgress as () => ReadonlyMap<number, ProgressRow>,
 
     move(read: EntriesRead): void {

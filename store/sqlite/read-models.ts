@@ -17,7 +17,7 @@ import { rememberDevices } from './remembered-devices.ts'
 import type { RecordReads } from './record-reads.ts'
 import { sqliteRecords, type RecordPlace, type Records } from './records.ts'
 
-/** One generation of the read models, in its own file. */
+/** A generation of the read models, in its own file. */
 export type SqliteReadModels = Pick<ReadModels, RecordReads> &
   NearRecords & {
     readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'select'>

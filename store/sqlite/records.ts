@@ -37,12 +37,15 @@ export type Records = Pick<ReadModels, RecordReads> & {
   ofDevice(device: number, name: DeviceName): { origin: Origin; event: PositionReported }[]
   /** The number of a device's records with a timestamp from `from` up to `to`, exclusive. */
   count(device: DeviceName, from: number, to: number): number
-  /** The timestamp of the record after the first `skipped` ones of such a range. */
+  /** Returns the timestamp of the record after the first `skipped` ones of such a range. */
   timeAfter(
     device: DeviceName,
     range: { from: number; to: number; skipped: number },
   ): number | undefined
-  /** The next records of an account, device by device, each in the order of its history, up to a device. */
+  /**
+   * The next records of an account, device by device, each in the order of its history, up to a
+   * device.
+   */
   next(accountId: string, after: RecordPlace, upTo: string | undefined): PositionRecord[]
   origins(receivedSince: number): Map<number, OriginBounds>
 }

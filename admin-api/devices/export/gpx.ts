@@ -13,10 +13,10 @@ import {
 /**
  * GPX 1.1: one track, with a segment for each part between its gaps. Speed and course use Garmin's
  * track point extension, which is widely supported; no such extension covers the other
- * measurements. These, and values that GPX excludes, are elements of the service's namespace, and so are
- * attributes: their names are all valid there, and `type` distinguishes the text 7 from the number.
- * The device's name and labels are the file's name and keywords; the track is named after the
- * deviceId, by which the import identifies the device.
+ * measurements. These, and values that GPX excludes, are elements of the service's namespace, and
+ * so are attributes: their names are all valid there, and `type` distinguishes the text 7 from the
+ * number. The device's name and labels are the file's name and keywords; the track is named after
+ * the deviceId, by which the import identifies the device.
  */
 export const gpx: ExportFormat = {
   mediaType: 'application/gpx+xml',
@@ -148,9 +148,8 @@ type Located = {
 }
 
 /**
- * The records of pages, in either order, each with a flag whether it follows a gap: exactly where
- * an unthinned track has a gap. A single record that jumps away and back causes no gap there, so it
- * causes none here.
+ * Flags each record that follows a gap, in pages of either order: exactly where an unthinned track
+ * has a gap. A single record that jumps away and back causes no gap there, so it causes none here.
  */
 async function* markGaps(
   pages: RecordPages,

@@ -29,7 +29,7 @@ type Reading = {
   readonly isWanted: () => boolean
 }
 
-/** Records that are read in some milliseconds. */
+/** Reading this many records takes a few milliseconds. */
 const READ_AT_ONCE = 10_000
 const FIRST_STRETCH_MS = 60 * 60_000
 const LAST_FOUND_AT_ONCE = 250

@@ -67,7 +67,7 @@ function numberParameter(
   })
 }
 
-/** Who was in an area. */
+/** Lists the devices that were in an area, with the times of their visits. */
 export function visitsRoute({
   store,
   clock,

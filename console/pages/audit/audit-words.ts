@@ -61,7 +61,7 @@ export type Sentence = {
   readonly subjects: readonly { readonly name: string; readonly path?: string }[]
   /** The number of unnamed subjects. */
   readonly others: number
-  /** The settings in words, such as "name “Vans”, no expiry"; may be empty. */
+  /** The settings as text, such as "name “Vans”, no expiry"; may be empty. */
   readonly more: string
 }
 
@@ -139,7 +139,7 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
   }
 }
 
-/** A setting in words; the raw entry includes those omitted. */
+/** Formats a setting; the raw entry shows omitted settings. */
 function settingText(
   setting: string,
   value: unknown,

@@ -30,7 +30,7 @@ export function Arrival({
   answer,
 }: {
   deviceId: string
-  /** Its display name; empty for none. */
+  /** The device's display name; empty: no name. */
   name: string
   keyId: string | undefined
   since: string

@@ -122,7 +122,7 @@ export function ImportFiles({ deviceId: suggested }: { deviceId: string }) {
 
 type Reading = Parameters<typeof countHistory>[0]
 
-/** The content of the files, in words and on a map. */
+/** Summarises the files' content, with a map. */
 function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory }) {
   return (
     <>

@@ -21,7 +21,7 @@ export function ChooseKey({
   secret,
   onSecret,
 }: {
-  /** The id that the device reports with; empty while it has none. */
+  /** The id that the device reports with; empty until it has one. */
   arrivesAs: string
   /**
    * Whether the guide is loaded: before that, a key would be limited to an id that is never sent.

@@ -35,7 +35,7 @@ export function useFacts({ deviceId, from, to }: DeviceRange, isWanted: boolean)
   return data ?? NONE
 }
 
-/** The events of the displayed days; a click goes to their moment. */
+/** Lists the events of the displayed days; a click selects an event's time. */
 export function DeviceEvents({
   of: facts,
   deviceId,

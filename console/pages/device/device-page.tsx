@@ -34,7 +34,7 @@ import { Ago } from '../../ui/time.tsx'
 /** Settings and key may change elsewhere. */
 const AGAIN = { everyMs: 30_000 }
 
-/** One device: its position, its tracks, its settings. */
+/** The page of a device: position, tracks, settings. */
 export function DevicePage({ deviceId }: { deviceId: string }) {
   useEffect(startLive, [])
   watchWords()

@@ -44,7 +44,7 @@ export function useFinerTrack(
     isCoarse &&
     finer.of === track &&
     holds(finer.part, sight) &&
-    // As fine as is visible, or is read for a part that is hardly larger.
+    // The track is as fine as the screen can show, or was loaded for a part of similar size.
     (finer.track.toleranceMetres <= SEEN_PIXELS * sight.metresPerPixel ||
       finer.metres <= 2 * sight.metresPerPixel)
   useEffect(() => {

@@ -91,9 +91,9 @@ export function AtMoment({
   at: number
   point: TrackPoint
   next: TrackPoint | undefined
-  /** The trip, stop or gap of the moment, if it is known. */
+  /** The trip, stop or gap at the selected time, if known. */
   episode: Episode | undefined
-  /** In words, if several days are shown. */
+  /** The formatted day, if several days are displayed. */
   day: string | undefined
 }) {
   const { speed, heading, accuracy, altitude, battery, attributes, isImported } = point
@@ -143,9 +143,9 @@ function whereText(episode: Episode | undefined): string | undefined {
 }
 
 /**
- * A place in words, with coordinates to copy and to open in other maps.
+ * Shows a place's name, with coordinates to copy or open in other maps.
  *
- * @param way shown while the place is not known: a replay passes many.
+ * @param way shown until the place is known, because a replay passes many places.
  */
 function PlaceLinks({ place, way = '' }: { place: Coordinates; way?: string | undefined }) {
   const coordinates = coordinatesText(place)

@@ -37,8 +37,7 @@ export function Replay({
   drives: readonly Drive[]
   isFollowing: boolean
   /**
-   * Whether no other device is in the replay: otherwise the map does not follow one away from the
-   * others.
+   * Whether this is the only device in the replay; with several, the map follows none of them.
    */
   isAlone: boolean
   onMove: (at: number) => void

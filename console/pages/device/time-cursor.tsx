@@ -67,7 +67,7 @@ export function TimeStrip({
   /** Events of the device; the same as in the list of events. */
   marks: readonly ApiFact[]
   onMove: (at: number) => void
-  /** Goes to the report before (-1) or after (1). */
+  /** Selects the previous (-1) or next (1) report. */
   onStep: (by: -1 | 1) => void
   /** The plots. */
   children: ComponentChildren

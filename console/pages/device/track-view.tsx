@@ -27,7 +27,7 @@ import { formatCount, formatDistance, formatLength, formatSpeed } from '../../ui
 
 const SECOND_MS = 1_000
 const EVERY_MS = 30_000
-/** With more days the speeds would overlap. */
+/** Beyond this number of days the coloured lines would overlap. */
 const MOST_DAYS_COLOURED = 2
 
 /**
@@ -49,7 +49,7 @@ export function TrackView({
   status: ShownStatus
   /** The reasons for its silence, if it is silent. */
   silence: ComponentChildren
-  /** Its last position, shown until a moment is selected. */
+  /** The device's last position, shown until a time is selected. */
   now: ComponentChildren
   children: ComponentChildren
 }) {
@@ -62,7 +62,7 @@ export function TrackView({
     [deviceId, from, to],
     isOne && endsToday ? { everyMs: EVERY_MS } : {},
   )
-  // Nobody reads the list of a year's trips, and it takes the service seconds.
+  // A year's list of trips is too long to read, and takes the service seconds.
   const hasTrips = dayCount(span) <= MOST_DAYS_OF_MONTH
   // The service reads all records for either, so the map takes precedence.
   const mayLoad = hasTrips && data !== undefined

@@ -50,9 +50,9 @@ export function Trips({
   of: ReturnType<typeof useLoad<readonly Episode[] | undefined>> | undefined
   selected: Episode | undefined
   facts: readonly ApiFact[]
-  /** The places of stops in a range. */
+  /** Stops in a range, with their places. */
   stays: readonly StayedPlace[]
-  /** Goes to a moment. */
+  /** Selects a time. */
   onMove: (at: number) => void
   onSelect: (episode: Episode) => void
 }) {

@@ -75,7 +75,7 @@ function alarmPath({ id, deviceId }: ApiFact): string {
   return `/?${new URLSearchParams({ device: deviceId, alarm: id })}`
 }
 
-/** Closes calls that nobody else has taken. */
+/** Closes the calls not taken by another operator. */
 function CloseAll({ of: facts }: { of: readonly ApiFact[] }) {
   const closing = useAction(async () => {
     const operator = me.peek()?.operator

@@ -169,7 +169,7 @@ export function DeviceList() {
   )
 }
 
-/** Moves the focus from the search into the list, or to the places found if no device is. */
+/** Moves the focus from the search into the list, or to the found places if no device matches. */
 export function focusList(): void {
   const first = '.device-list [data-index="0"] button'
   const found = document.querySelector(first) ?? document.querySelector('.found-places button')

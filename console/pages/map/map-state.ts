@@ -32,11 +32,11 @@ export const statuses = computed<ReadonlySet<ShownStatus>>(() => {
 /** The words of the search. */
 export const searchedWords = computed(() => searchWords(searchText.value))
 
-/** The label that the listed devices have; empty: any or none. */
+/** The label to filter the list by; empty: no filter. */
 export const chosenLabel = computed(() => pageAddress.value.query.get('label') ?? '')
 
 /**
- * The geofence that the listed devices are in, and the rule raised for them; empty: any or none.
+ * The geofence and the raised rule to filter the list by; empty: no filter.
  */
 export const chosenGeofence = computed(() => pageAddress.value.query.get('geofence') ?? '')
 export const chosenRule = computed(() => pageAddress.value.query.get('rule') ?? '')
@@ -117,7 +117,7 @@ export function foundDevices(): readonly LiveDevice[] {
     label: chosenLabel.value,
     words: searchedWords.value,
     geofence: chosenGeofence.value,
-    // Of the past it is unknown.
+    // Raised rules of the past are unknown.
     rule: pastAt.value === undefined ? chosenRule.value : '',
   })
 }

@@ -13,7 +13,9 @@ export type OpenSpot = { readonly x: number; readonly y: number; readonly at: Pi
 
 const EDGE_PIXELS = 8
 
-/** What can be done at a spot of the map. Esc, a press elsewhere and the end of focus close it. */
+/**
+ * A menu of actions for a place on the map. Esc, a press elsewhere and losing the focus close it.
+ */
 export function SpotMenu({ of: { x, y, at }, onClose }: { of: OpenSpot; onClose: () => void }) {
   const menu = useRef<HTMLDivElement>(null)
   const place = usePlace(at)
@@ -47,7 +49,7 @@ export function SpotMenu({ of: { x, y, at }, onClose }: { of: OpenSpot; onClose:
     }
   }, [x, y])
 
-  // The name of the place may make it wider.
+  // The place name may widen the menu.
   useLayoutEffect(() => {
     const { clientWidth, clientHeight } = document.documentElement
     const { offsetWidth = 0, offsetHeight = 0, style } = menu.current ?? {}
@@ -106,7 +108,7 @@ export function onSpotMenu(map: OlMap, open: (spot: OpenSpot) => void): void {
   }
   target.addEventListener('contextmenu', (event) => {
     event.preventDefault()
-    // Of a finger, it comes besides the long press.
+    // Touch screens send this event in addition to the long press.
     const { pointerType } = event
     if (pointerType === 'touch') return
     if (event.button === 2 || pointerType === 'mouse') openAt(event)

@@ -29,7 +29,7 @@ import { NotificationForm } from './notification-form.tsx'
 
 const READ_EVERY_MS = 10_000
 
-/** Who is notified of what, and whether notifications arrive. */
+/** Lists notifications: their receivers, events, and whether they are delivered. */
 export function NotificationsPage() {
   useEffect(startLive, [])
   watchWords()

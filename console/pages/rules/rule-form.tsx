@@ -28,7 +28,7 @@ import { useWhom } from '../geofences/whom.tsx'
 const LONGEST_NAME = 64
 const PROPOSED = [...MEASURED_FIELDS, ...Object.keys(KNOWN_ATTRIBUTES)]
 
-/** A new or edited rule. Its condition is chosen in words. */
+/** Form for a new or existing rule, with conditions in plain words. */
 export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | undefined }) {
   const known = useGeofenceNames().data ?? []
   const geofences: GeofenceNames = new Map(known.map(({ id, name }) => [id, name]))

@@ -181,7 +181,7 @@ function SharedMap({ items }: { items: readonly ViewedDevice[] }) {
   )
 }
 
-/** Devices are shown beside the card, or above it. */
+/** Padding that keeps devices beside the card, or above it. */
 function paddingBesidePanel(map: OlMap): number[] {
   const [width = 0] = map.getSize() ?? []
   const card = document.querySelector<HTMLElement>('.share-card')

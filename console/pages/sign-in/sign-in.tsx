@@ -49,7 +49,7 @@ export function SignInPage() {
   )
 }
 
-/** The map is loaded last: nobody waits for it to sign in, and the next page needs it. */
+/** Loads the map last: signing in does not need it, the next page does. */
 function Backdrop() {
   const [Map, setMap] = useState<ComponentType>()
   useEffect(() => {

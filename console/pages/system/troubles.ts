@@ -11,7 +11,7 @@ export type Trouble = { readonly wrong: string; readonly todo: string; readonly 
 const DAY_MS = 86_400_000
 /** The data shown is older than this only if something is wrong. */
 const LAG_SECONDS = 60
-/** As in the alerts GpsDiskFills and GpsBackupOld. */
+/** Same thresholds as the alerts GpsDiskFills and GpsBackupOld. */
 const FREE_BYTES = 1e9
 const BACKUP_MS = 2 * DAY_MS
 

@@ -19,8 +19,8 @@ export type CsvRow = { readonly line: number; readonly cells: readonly string[] 
 const LONGEST = 1024 * 1024
 
 /**
- * The rows of a CSV text after its header, without empty ones. Rows may have more or fewer cells than the header; a
- * quote within a cell that is not quoted is an ordinary character.
+ * The rows of a CSV text after its header, without empty ones. Rows may have more or fewer cells
+ * than the header; a quote within a cell that is not quoted is an ordinary character.
  * @throws {UnreadableError} if a quoted cell does not end.
  */
 export async function* csvRows(
@@ -124,7 +124,7 @@ export function readHeader(head: string): string {
   return SEP.test(first) ? second : first
 }
 
-/** The separator that makes the first line a header; undefined if there is none. */
+/** Finds the separator with which the first line is a header; undefined if no separator fits. */
 function separatorOf(head: string): string | undefined {
   const line = readHeader(head)
   return SEPARATORS.find((one) => namePosition(line.split(one).map(normalizeName)))

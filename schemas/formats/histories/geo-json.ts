@@ -88,7 +88,10 @@ export function featureItems(feature: Fields, place: number): FileItem[] {
   }
 }
 
-/** GPX converters write the times of a line as `coordTimes`, or within coordinateProperties; others as `times`. */
+/**
+ * GPX converters write the times of a line as `coordTimes`, or within coordinateProperties; others
+ * as `times`.
+ */
 function timesOf(properties: Fields): unknown {
   const { coordTimes, coordinateProperties, times } = properties
   return coordTimes ?? parseObject(coordinateProperties)?.['times'] ?? times
@@ -116,7 +119,7 @@ function line(coordinates: unknown, times: unknown, properties: Fields, place: n
   })
 }
 
-/** The Recorder's features: their name is the tid, their address comes from a map. */
+/** Converts features of the OwnTracks Recorder: `name` is the tid, the address comes from a map. */
 function owntracksFields(coordinates: unknown, properties: Fields): Fields {
   const [lon, lat, alt] = listIn(coordinates)
   const { name, address, ...fields } = properties

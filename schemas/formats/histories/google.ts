@@ -203,8 +203,8 @@ function parseAttributes(location: Readonly<Record<string, unknown>>): SentAttri
 }
 
 /**
- * Degrees from ten-millionths. Divided, because multiplying by 1e-7 gives different last digits.
- * Some of Google's numbers beyond 180 degrees have overflowed 32 bits.
+ * Converts ten-millionths to degrees. Divides, because multiplying by 1e-7 gives different last
+ * digits. Some of Google's numbers beyond 180 degrees have overflowed 32 bits.
  */
 function degrees(e7: unknown): unknown {
   const number = parseNumber(e7)

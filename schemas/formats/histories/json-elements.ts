@@ -9,8 +9,9 @@ export type Element = {
 }
 
 /**
- * The elements of lists in a JSON text, numbered together from 1, and members. Only one is in memory at a time.
- * @param paths where they are, for example `$.locations.*` and `$.geometry`.
+ * Yields the elements of lists in a JSON text, numbered together from 1, and members. Only one of
+ * them is in memory at a time.
+ * @param paths where to find them, for example `$.locations.*` and `$.geometry`.
  * @throws {UnreadableError} if the text is not JSON, or ends too early.
  */
 export async function* jsonElements(
@@ -57,7 +58,7 @@ function addMarks(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), revive) as unknown
 }
 
-/** The elements of a value that should be a list; none of any other value. */
+/** Returns the elements of a list; an empty list for any other value. */
 export function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : []
 }

@@ -31,7 +31,7 @@ export const FIELD_NAMES = {
 } as const
 
 /**
- * A point from fields with any of the usual names; all other scalar fields are attributes.
+ * Reads a point from fields with any of the usual names; all other scalar fields become attributes.
  * @param areTexts whether texts stand for the values they spell, as in CSV.
  */
 export function namedPoint(

@@ -22,7 +22,10 @@ const POSITION = [
   ...['longitude', 'altitude', 'speed', 'course', 'address', 'accuracy'],
 ]
 
-/** Traccar's report of a route as CSV. It quotes nothing, so an address may have any number of commas. */
+/**
+ * Traccar's report of a route as CSV. It quotes nothing, so an address may have any number of
+ * commas.
+ */
 export const traccarCsv: Format = {
   name: 'traccar-csv',
   title: 'positions of Traccar (CSV)',
@@ -53,7 +56,7 @@ function itemsOf(header: readonly string[], { line, cells }: CsvRow): FileItem[]
     else attributes[name] = cell
   })
   return traccarPosition({ ...fields, attributes }, line).map((item) => {
-    // Under our names, whose types are known.
+    // Renames the fields to our names, which have known types.
     if (item.kind !== 'point') return item
     return {
       ...item,

@@ -34,7 +34,7 @@ const BYTES: readonly (readonly [begin: string, among: RegExp, advice: string])[
   ['\xff\xd8\xff', /^/, NO_DATA],
 ]
 
-/** The same for texts, by their start. */
+/** Text formats, recognised by their first characters. */
 const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^[$!](?:G[ABILNPQ]|BD|QZ|PG)[A-Z]{2,4},/m, convert('NMEA 0183', 'nmea')],
   [/^A[A-Z]{3}[^\n]*\n(?:.*\n)*?H[FOP]DTE/, convert('the IGC log of a flight', 'igc')],

@@ -21,7 +21,7 @@ export type AppHead = {
  */
 export type AppRequest = AppHead & { readonly body: Buffer }
 
-/** One item of a request. */
+/** An item of a request. */
 export type AppItem =
   | SentPoint
   /** A sign of life without a position. */

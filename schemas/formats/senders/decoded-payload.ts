@@ -13,7 +13,8 @@ const NAMES: Readonly<Record<Coordinate, readonly string[]>> = {
   longitude: ['longitude', 'lon', 'lng', 'long', 'longitudeDeg', 'Longitude', 'Longitud'],
 }
 /**
- * The same names in any case, ignoring characters other than letters, and with prefixes and units.
+ * Patterns for these names in any case, ignoring other characters than letters, with prefixes and
+ * units.
  */
 const PATTERNS: Readonly<Record<Coordinate, RegExp>> = {
   latitude: /^(?:gps|position|pos|location)?lat(?:itude)?(?:deg|degrees)?$/,
@@ -28,7 +29,7 @@ export type DecodedPosition = {
   readonly latitude: unknown
   readonly longitude: unknown
   readonly measured: SentMeasurements
-  /** Its timestamp as sent, if the payload has one. */
+  /** The timestamp in the payload, as sent, if any. */
   readonly sentTime?: unknown
   /** It is an earlier position that the tracker has stored. */
   readonly isStored?: true
@@ -48,7 +49,7 @@ export type DecodedPayload = {
 
 /**
  * Reads a payload as written by trackers' decoders.
- * @param found the position known to the network server, which counts if the payload has none.
+ * @param found the position known to the network server, used if the payload has none.
  */
 export function decodedPayload(payload: unknown, found?: DecodedPosition): DecodedPayload {
   const fields = parseObject(payload) ?? {}
@@ -105,7 +106,7 @@ export function readPosition(place: unknown): DecodedPosition | undefined {
   return readCoordinates(parseObject(place))
 }
 
-/** The position in a payload, at its top level or one below, and the fields beside it. */
+/** Finds the position in a payload, at its top level or one below, and the fields beside it. */
 function findFieldsWithPosition(
   fields: Fields,
 ): { readonly position: DecodedPosition; readonly fields: Fields } | undefined {

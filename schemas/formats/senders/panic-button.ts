@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** Dragino's `ALARM_status`, Abeeway's `sosFlag`, and other names of a pressed panic button. */
 const BUTTON =
   /^(?:alarm(?:_?status)?|(?:sos|panic)(?:_?(?:alarm|button|flag|mode|pressed|status))?)$/i
-/** One level below, other readings have an `alarm` too. */
+/** One level down, other readings may also have an `alarm`. */
 const INNER_BUTTON = /^(?:sos|panic)(?:_?(?:alarm|button|flag|mode|pressed|status))?$/i
 /** Abeeway's events and notifications. */
 const EVENTS = ['eventType', 'notificationType']

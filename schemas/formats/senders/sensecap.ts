@@ -72,7 +72,7 @@ function frameOf(elements: readonly Readonly<Record<string, unknown>>[]) {
     else if (id === BATTERY) battery = value
     else {
       const name = NAMES.get(id) ?? (typeof type === 'string' ? toCamelCase(type) : '')
-      // It writes some numbers as texts.
+      // SenseCAP sends some numbers as texts.
       if (name !== '' && isScalar(value)) attributes[name] = parseNumber(value) ?? value
     }
   }
