@@ -211,7 +211,7 @@ export function createAdminApp({
       await ready()
       const missing = streams.missingVariable()
       if (missing === undefined) return
-      throw new Error(`the log holds entries that cannot be read while ${missing} is not set`)
+      throw new Error(`the log has entries that cannot be read while ${missing} is not set`)
     },
     stopping,
   })

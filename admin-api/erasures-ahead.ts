@@ -53,7 +53,7 @@ export function hideErasedAhead({
       const known = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
       if ((known.get(deviceId)?.erasedAt ?? -Infinity) >= erasedAt) continue
       await store.hideErased(event)
-      logger.info({ accountId, deviceId }, 'device hidden: the log erases it')
+      logger.info({ accountId, deviceId }, 'device hidden: the log has its erasure')
     }
     state = 'done'
   }

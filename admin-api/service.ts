@@ -61,7 +61,8 @@ export async function startAdminApi(
   lifecycle.run('hiding erased devices', erasures.done)
   lifecycle.every('looking for a restored store', LOOKS_EVERY_MS, () => erasures.check())
   const mayRead = () => {
-    if (erasures.isReading()) throw unavailable('the log is read for erasures, please try again')
+    if (erasures.isReading())
+      throw unavailable('the service is still reading erasures from the log, please try again')
   }
   lifecycle.run('checking maps', warnOfMaps(config.maps, logger))
   let canSignIn = false

@@ -26,9 +26,7 @@ const ACTIVITY_PARAMETERS = {
   step: choice(STEPS, { expected: `step must be ${STEPS.join(' or ')}` })
     .withDefault('day')
     .described('How long each step is'),
-  tz: zoneParameter('tz')
-    .withDefault('UTC')
-    .described('The time zone whose hours or days are meant'),
+  tz: zoneParameter('tz').withDefault('UTC').described('The time zone for hours and days'),
 }
 
 /** When a device has reported, for finding the days that have data. */

@@ -92,7 +92,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     {
       method: 'GET',
       path: '/devices/:deviceId',
-      summary: 'One device with its status',
+      summary: 'Returns a device with its status',
       needs: 'viewer',
       scope: 'devices:read',
       answer: { data: DEVICE },

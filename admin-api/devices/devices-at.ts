@@ -110,7 +110,7 @@ function refuseUnknownThen({ keyId, ruleId, sort }: Wanted): void {
     .filter(([, value]) => value !== undefined)
     .map(([field, value]) => ({
       field,
-      message: `${field}${field === 'sort' ? `=${value}` : ''} does not go with at, because only the present is known: leave one of them out`,
+      message: `${field}${field === 'sort' ? `=${value}` : ''} cannot be combined with at, because only the present is known: leave one of them out`,
     }))
   if (faults.length > 0) throw invalidParams(faults)
 }

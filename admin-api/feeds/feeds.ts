@@ -163,7 +163,7 @@ function answering<
         leave()
       }
       if (!(await mayStillRead(ctx, caller))) {
-        throw new ApiError('UNAUTHORIZED', 'the access has ended')
+        throw new ApiError('UNAUTHORIZED', 'access has been revoked or has expired')
       }
     }
     succeed(ctx, pageView(page))

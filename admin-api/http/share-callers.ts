@@ -46,7 +46,7 @@ export function shareCallers({
       isShareToken(token) ? shareInForce(tokenHash, { store, clock }) : undefined,
     )
     if (share === undefined) {
-      throw new ApiError('NOT_FOUND', 'this share does not exist, or not any more')
+      throw new ApiError('NOT_FOUND', 'this share does not exist, or has ended')
     }
     return { share, tokenHash }
   }

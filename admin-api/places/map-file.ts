@@ -96,7 +96,7 @@ export class MapFile {
     this.#warned = true
     this.#logger.warn(
       { map: this.#name, file: this.path, reason: reasonOf(error) },
-      'streets of a map of MAP_PMTILES cannot be read: places have the names of towns',
+      'could not read streets from a map of MAP_PMTILES: positions get only town names',
     )
   }
 }

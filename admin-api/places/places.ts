@@ -36,7 +36,7 @@ export function placesRoute({ placeNames }: { placeNames: PlaceNames }): AdminRo
   return route({
     method: 'GET',
     path: '/places',
-    summary: 'Names of places',
+    summary: 'Returns place names for positions',
     description: DESCRIPTION,
     needs: 'viewer',
     scope: 'positions:read',

@@ -64,10 +64,10 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
         return requireStoredRule(await store.createRule({ ...body, ...own }))
       },
     }),
-    rules.show({ summary: 'One rule' }),
+    rules.show({ summary: 'Returns a rule' }),
     devicesWithRoute({
       path: '/rules/:id/devices',
-      summary: 'Devices for which a rule is raised, and since when',
+      summary: 'Lists the devices for which a rule is raised, and since when',
       definitionOf: async (ctx, caller) => ({ ruleId: (await rules.findOne(ctx, caller)).id }),
       store,
     }),

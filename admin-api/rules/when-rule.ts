@@ -69,7 +69,10 @@ export function parseWhen(value: unknown, field: string): Read {
     .filter((name) => !known.includes(name))
     .map((name) => {
       const at = fieldPath([field, name])
-      return { field: at, message: `${at} does not go with ${kind}: it takes ${known.join(', ')}` }
+      return {
+        field: at,
+        message: `${at} cannot be combined with ${kind}: it takes ${known.join(', ')}`,
+      }
     })
   const made = read(members, { kind, field, faults })
   return faults.length > 0 ? { faults } : { made: made as unknown as When }

@@ -135,7 +135,7 @@ export function sharedRoutes({
     {
       method: 'GET',
       path: '/shared/stream',
-      summary: 'The positions of a share’s devices as they happen',
+      summary: 'Streams the live positions of a share’s devices',
       description: DESCRIPTION,
       needs: 'share',
       answer: {

@@ -134,7 +134,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     const details = { name: title, deviceIds, trailMinutes, showsNow, showsStreets }
     const ends = { expiresAt: isoTime(expiresAt) }
     await record(ctx, caller, 'share.created', share, { ...details, ...ends })
-    const message = 'keep the token, it is shown this once'
+    const message = 'save the token: it is shown only once'
     succeed(ctx, { ...shareView(share, title, createdAt), token }, { status: 201, message })
   }
 
@@ -144,7 +144,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     if (share === undefined) throw new ApiError('NOT_FOUND', 'there is no share with this id')
     const name = shareTitle(share, await sharedNames(share, store))
     await record(ctx, caller, 'share.revoked', share, { name })
-    succeed(ctx, null, { message: 'the link shows nothing any more' })
+    succeed(ctx, null, { message: 'the link no longer shows anything' })
   }
 
   function record(

@@ -31,7 +31,7 @@ export function areSamePassword(one: string, other: string): boolean {
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const [, log2N, r, p, salt, expected] = SHAPE.exec(hash) ?? []
   if (salt === undefined || expected === undefined) {
-    throw new Error('a stored password hash has an unknown form')
+    throw new Error('a stored password hash has an unknown format')
   }
   const wanted = Buffer.from(expected, 'base64')
   const cost = { log2N: Number(log2N), r: Number(r), p: Number(p) }

@@ -167,7 +167,7 @@ export function deliveriesRoutes({
     {
       method: 'GET',
       path: '/subscriptions/:id/deliveries/:number',
-      summary: 'One delivery, with its request',
+      summary: 'Returns a delivery with its request',
       description: RENDERED,
       needs,
       answer: { data: DELIVERY_CONTENT },

@@ -173,7 +173,7 @@ function headersFaults(headers: unknown): string[] {
         value.length <= LONGEST_HEADER &&
         /^[!-~]([ -~]*[!-~])?$/.test(value),
     )
-  if (!areGood) return [`.headers must have at most ${MOST_HEADERS} names with texts of ASCII`]
+  if (!areGood) return [`.headers must have at most ${MOST_HEADERS} names with ASCII texts`]
   const own = entries.find(([name]) => OWN_HEADERS.test(name))
   return own === undefined ? [] : [`.headers must not have ${own[0]}: this service sets it`]
 }

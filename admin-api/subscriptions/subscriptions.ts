@@ -121,7 +121,7 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
         return target.kind === 'webhook' ? { ...subscription, secret } : subscription
       },
     }),
-    subscriptions.show({ summary: 'One notification, with its state' }),
+    subscriptions.show({ summary: 'Returns a notification with its state' }),
     subscriptions.change({
       summary: 'Changes a notification',
       description:

@@ -79,7 +79,7 @@ export async function backUp({
   }
   // The backup is complete, whether or not the service records it.
   await noteBackup(from, begunAt).catch(() =>
-    show(`${from} cannot be written: no note of it there`),
+    show(`${from} cannot be written: the backup is not recorded there`),
   )
   return manifest
 }

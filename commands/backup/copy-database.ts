@@ -72,7 +72,7 @@ export async function checkCopy(
     counts = await compare(eventLog, store)
     const stored = countEvents()
     if (stored !== counts.events) {
-      throw new Error(`the log has ${stored} events where its extent says ${counts.events}`)
+      throw new Error(`the log has ${stored} events, but its extent says ${counts.events}`)
     }
   } finally {
     await store.close()

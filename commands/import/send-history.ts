@@ -50,7 +50,7 @@ export function historySender(
     if (outcomes.size === batch.length) return
     if (nobody !== undefined) {
       throw new Error(
-        `nobody answers at ${String(target.url)} (${nobody}): ${remedyOfNobody(nobody)}`,
+        `no response from ${String(target.url)} (${nobody}): ${remedyOfNobody(nobody)}`,
       )
     }
     throw new Error(

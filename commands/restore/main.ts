@@ -14,9 +14,9 @@ const line = commandLine({
 Copies the backup in DIR, made by \`npm run backup\`, into DATA_DIR, which must be empty or not exist yet. It first
 checks that each file is unchanged and of a version that this program knows, and that log and read models belong
 together. If anything is wrong, DATA_DIR stays as it is.`,
-  operands: { DIR: 'the folder with the backup, which stays as it is' },
+  operands: { DIR: 'the folder with the backup, which is not changed' },
   options: {},
-  end: `Then start the service: it continues from the time at which the backup started. Later reports are not in it.
+  end: `Then start the service: it continues from the time at which the backup started. It does not include later reports.
 
 Exit code: 0 the data are in DATA_DIR, 1 they are not and it is as it was, 2 the command line is wrong.`,
 })

@@ -119,11 +119,11 @@ async function expectAsBackedUp(
   const { events } = await checkCopy(directory, openData)
   if (events === manifest.events) return
   throw new Error(
-    `the backup is damaged: it has ${events} events where events says ${manifest.events}; ` +
+    `the backup is damaged: it has ${events} events, but its manifest says ${manifest.events}; ` +
       'choose another backup',
   )
 }
 
 function damagedFileError(file: string): Error {
-  return new Error(`${file} is damaged: it is not as the backup wrote it; choose another backup`)
+  return new Error(`${file} is damaged: it has changed since the backup; choose another backup`)
 }

@@ -36,7 +36,7 @@ export async function setPassword(
   const operator = await store.findOperatorByEmail(email)
   if (operator === undefined) throw unknownOperatorError(email)
   if (await verifyPassword(password, operator.passwordHash)) {
-    throw new Error(`this is the password of ${email} already; nothing has changed`)
+    throw new Error(`${email} already has this password; nothing has changed`)
   }
   const { id: operatorId, accountId } = operator
   const passwordHash = await hashPassword(password)
@@ -59,7 +59,7 @@ export async function setPassword(
 }
 
 function unknownOperatorError(email: string): Error {
-  return new Error(`no operator signs in with the e-mail ${email}; nothing has changed`)
+  return new Error(`there is no operator with the e-mail ${email}; nothing has changed`)
 }
 
 /** Decoded strictly: nobody could type a password with replacement characters. */

@@ -46,7 +46,7 @@ function page(guide: Guide): string {
       ? []
       : [
           '## By link',
-          `The console makes this link and its QR code. ${link.text}`,
+          `The console creates this link and its QR code. ${link.text}`,
           fence(link.url),
         ]),
     ...(link === undefined ? ['## Set it up'] : ['## By hand']),

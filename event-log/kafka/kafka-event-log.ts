@@ -179,7 +179,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
       prepared.require()
       if (missing !== undefined) {
         throw unavailableError(
-          `the log holds entries that cannot be read while ${missing} is not set`,
+          `the log has entries that cannot be read while ${missing} is not set`,
         )
       }
       if (writer.stuckMs() > STUCK_AFTER_MS) throw unavailableError('Kafka confirms no writes')

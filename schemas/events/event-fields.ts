@@ -65,7 +65,7 @@ export function identifier(field: unknown, name: string): string {
 /** Keys are `accountId/deviceId`, so an account id contains no slash. */
 export function accountIdOf(field: unknown): string {
   const accountId = identifier(field, 'accountId')
-  if (accountId.includes('/')) throw new UndecodableEventError('accountId holds a slash')
+  if (accountId.includes('/')) throw new UndecodableEventError('accountId contains a slash')
   return accountId
 }
 
@@ -113,7 +113,7 @@ export function requireOneOf<Known extends string>(
   known: readonly Known[],
 ): Known {
   if (!(known as readonly unknown[]).includes(value)) {
-    throw new UndecodableEventError(`${name} is none of ${known.join(', ')}`)
+    throw new UndecodableEventError(`${name} must be one of ${known.join(', ')}`)
   }
   return value as Known
 }

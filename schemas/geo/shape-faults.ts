@@ -35,11 +35,11 @@ function faultOfRing(ring: PolygonRing, field: string): ShapeFault | undefined {
   const last = ring.length - 1
   const [first, end] = [ring[0], ring[last]]
   if (first === undefined || end === undefined || !isSame(first, end)) {
-    const message = `${field} must be closed: its last position is the first one again`
+    const message = `${field} must be closed: its last position must equal the first`
     return { field: `${field}[${Math.max(0, last)}]`, message }
   }
   if (new Set(ring.map(String)).size < 3) {
-    return { field, message: `${field} must have three different positions at least` }
+    return { field, message: `${field} must have at least three different positions` }
   }
   const halfTurn = ring.findIndex(([longitude], n) => {
     const next = ring[n + 1]

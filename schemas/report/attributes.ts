@@ -137,7 +137,7 @@ function nameFault(name: string, holdsKey: (text: string) => boolean): string | 
 function valueFault(value: unknown, holdsKey: (text: string) => boolean): string | undefined {
   if (typeof value === 'boolean') return undefined
   if (typeof value === 'number') {
-    return Number.isFinite(value) ? undefined : 'must be a number that a double can hold'
+    return Number.isFinite(value) ? undefined : 'must be within the range of a double'
   }
   if (typeof value !== 'string') return 'must be a number, true, false or a text'
   if (value.length > MOST_UNITS) return `must have at most ${MOST_UNITS} characters`

@@ -28,7 +28,7 @@ export function parsePositionReport(
 /** The fault of an imported position without a time. */
 export const NO_TIMESTAMP: ReportFault = {
   field: 'timestamp',
-  message: 'timestamp is required of an imported position: the ISO 8601 time when it was recorded',
+  message: 'timestamp is required for an imported position: the ISO 8601 time when it was recorded',
 }
 
 /** Validates a position to import, which must have a timestamp. */

@@ -148,7 +148,7 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
     // The other process's write is readable only once a majority has it.
     await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** attempt))
   }
-  throw new DependencyError('device statuses keep being changed by another projector', {
+  throw new DependencyError('another projector keeps changing the device statuses', {
     retriable: true,
   })
 }

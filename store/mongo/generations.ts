@@ -72,7 +72,7 @@ export async function openGeneration(
 ): Promise<ReadModelCollections> {
   const { generation: inUse, newest } = await generationsOf(meta)
   if (generation !== inUse && generation !== newest) {
-    throw new DependencyError(`generation ${generation} of the read models is gone`, {
+    throw new DependencyError(`generation ${generation} of the read models has been removed`, {
       retriable: true,
     })
   }

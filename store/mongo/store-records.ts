@@ -74,7 +74,7 @@ async function replaceErased(
     documents.map((document) => found.get(document._id) ?? document),
   )
   if ((await insert(positions, documents)).length === 0) return
-  throw new DependencyError('erased records keep being written by another projector', {
+  throw new DependencyError('another projector keeps writing erased records', {
     retriable: true,
   })
 }

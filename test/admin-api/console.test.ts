@@ -13,7 +13,7 @@ async function show(options: Parameters<typeof startAdmin>[0], Host?: string) {
 
 const everywhere = ingestAddresses({ host: '0.0.0.0', ingestPort: 8080 }, undefined)
 
-test('the console learns where devices report to, and that only this machine reaches it', async () => {
+test('the console learns the reporting address, and that only this machine can reach it', async () => {
   expect((await show({})).body.data).toEqual({
     ingestUrl: 'http://127.0.0.1:8080',
     loopback: true,

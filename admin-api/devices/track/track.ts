@@ -106,7 +106,7 @@ export function trackRoute({
   return route({
     method: 'GET',
     path: '/devices/:deviceId/track',
-    summary: 'A device’s track for a map, thinned out',
+    summary: 'Returns a device’s track, thinned for a map',
     description: DESCRIPTION,
     needs: 'viewer',
     scope: 'positions:read',

@@ -137,7 +137,7 @@ export function fitReader(kinds: ReadonlySet<number>) {
   function dataSize(header: number): number | undefined {
     const definition = definitions.get(localType(header))
     if (definition !== undefined) return 1 + definition.size
-    fail('a message is of no known kind')
+    fail('a message has an unknown type')
     return undefined
   }
 

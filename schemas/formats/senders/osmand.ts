@@ -80,7 +80,7 @@ const USED: ReadonlySet<string> = new Set([
 /** The message about coordinates under another format's names: otherwise they would vanish. */
 export function describeMisnamed(fields: Readonly<Record<string, unknown>>): string | undefined {
   const name = MISNAMED.find((one) => isSent(fields[one]))
-  return name && `lat and lon are missing: ${name} is not a name of theirs`
+  return name && `lat and lon are missing: ${name} is not recognised as either`
 }
 
 const MISNAMED = ['latitude', 'longitude', 'lng', 'long', 'Lat', 'Lon', 'LAT', 'LON']

@@ -106,7 +106,7 @@ test.each<[what: string, change: () => void, reason: string]>([
       log[log.length - 1]! ^= 1
       writeFileSync(data.path(LOG), log)
     },
-    'log.sqlite is damaged: it is not as the backup wrote it',
+    'log.sqlite is damaged: it has changed since the backup',
   ],
   [
     'with a file cut short',
@@ -167,7 +167,7 @@ test.each<[what: string, change: () => void, reason: string]>([
   [
     'with fewer events than it says',
     () => changeManifest(({ events }) => ({ events: events + 1 })),
-    'the backup is damaged: it has 2 events where events says 3; choose another backup',
+    'the backup is damaged: it has 2 events, but its manifest says 3; choose another backup',
   ],
   [
     'in a newer format',

@@ -56,7 +56,7 @@ describe('the description of a device', () => {
     expect(text({ speed: undefined }, { clockMs: MINUTE })).toBeUndefined()
   })
 
-  test('a device that is not online has no description of now', () => {
+  test('a device that is not online has no description of its current motion', () => {
     const quiet = { status: 'idle', lastSeenMs: NOW - 20 * MINUTE } as const
     const atMs = quiet.lastSeenMs
     expect(text({ speed: 8.6, atMs }, quiet)).toBe('Was moving 31 km/h')

@@ -58,7 +58,7 @@ test('both times of a repeated hour have an address, can be typed, and differ in
 const REPORTS = [10_000, 20_000, 20_000, 20_500, 30_000].map((at) => ({ at }))
 
 describe('steps from report to report', () => {
-  test('lead to the next moment with a report, either way', () => {
+  test('move to the next time with a report in either direction', () => {
     expect(stepReports(REPORTS, 10_000, 1)).toEqual({ at: 20_000, left: 0 })
     expect(stepReports(REPORTS, 20_500, -1)).toEqual({ at: 20_000, left: 0 })
     expect(stepReports(REPORTS, 20_000, -1)).toEqual({ at: 10_000, left: 0 })

@@ -28,7 +28,7 @@ describe('moving or stationary', () => {
     expect(after({ atMs: 0 })).toMatchObject({ speed: undefined, sinceMs: undefined })
   })
 
-  test('a device is stationary since its first position at the place', () => {
+  test('a parked device counts as stationary since its first position there', () => {
     const steps = [
       { atMs: 0, metres: -2_000, speed: 12 },
       { atMs: MINUTE, metres: 5, speed: 0 },

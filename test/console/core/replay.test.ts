@@ -22,7 +22,7 @@ test('a replay continues immediately while anything moves, otherwise with the ne
   expect(skipRest(DRIVES, 10 * HOUR)).toBe(Infinity)
 })
 
-test('its speed makes all driving take about a minute', () => {
+test('the replay speed makes all driving take about a minute', () => {
   expect(replaySpeed(DRIVES)).toBe(180)
   expect(replaySpeed([{ from: 0, to: 20 * HOUR }])).toBe(600)
   expect(replaySpeed([{ from: 0, to: 30_000 }])).toBe(1)

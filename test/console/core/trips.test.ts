@@ -61,7 +61,7 @@ test('a trip starts and ends at its stops, as the rows above and below it show',
   ])
 })
 
-test('a moment is in the trip, stop or gap that has started and has not ended', () => {
+test('a time belongs to the trip, stop or gap in progress then', () => {
   const kindAt = (text: string) => episodeAt(readEpisodes(DAYS), Date.parse(time(text)))?.kind
   expect(kindAt('22T00:19')).toBe('trip')
   expect(kindAt('22T00:20')).toBe('stop')

@@ -347,7 +347,7 @@ test('attributes that do not fit are omitted and counted, but the point is store
   expect(judged(traccarForward, bad)).toMatchObject({ attributes: { good: 1 }, dropped: 3 })
 })
 
-test('of a hundred thousand fields a few become attributes, including an alarm at the end', () => {
+test('only a few of a hundred thousand fields become attributes, including an alarm at the end', () => {
   const names = Array.from({ length: 100_000 }, (_, n) => [`a${n}`, 1] as const)
   const sent = location({ ...Object.fromEntries(names), alarm: 'sos' })
   const { attributes, dropped } = judged(owntracks, sent)

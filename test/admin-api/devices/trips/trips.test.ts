@@ -178,7 +178,7 @@ test.each([
   expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
 })
 
-test('a range of 400 days is accepted, and so is none', async () => {
+test('a range of 400 days is accepted, and so is a request without a range', async () => {
   expect((await find('?from=2024-01-01T00:00:00Z&to=2025-02-04T00:00:00Z')).status).toBe(200)
   expect((await find()).status).toBe(200)
 })

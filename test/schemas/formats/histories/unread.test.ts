@@ -57,6 +57,6 @@ test.each<[string, Buffer, string]>([
     'it is a month of semantic history, which has guesses instead of positions',
   ],
   ['a web page', latin1('<!DOCTYPE html><html>'), 'it is a web page, perhaps the one to sign in'],
-])('%s is named, with advice', async (_kind, bytes, message) => {
+])('an unsupported format (%s) is named, with advice', async (_kind, bytes, message) => {
   await expect(readHistory(bytes)).rejects.toThrow(message)
 })
