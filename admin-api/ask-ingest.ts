@@ -5,7 +5,7 @@ import type { IngestAddresses } from './ingest-addresses.ts'
 export type IngestAnswer = {
   readonly status: number
   readonly headers: Headers
-  /** In the envelope. */
+  /** The body, in the API's envelope. */
   readonly body: object
 }
 

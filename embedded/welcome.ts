@@ -60,7 +60,7 @@ function onThisMachine(url: string): string {
 /** The settings of `--lan`: the service listens on all addresses of this computer. */
 export const LAN_SETTINGS = { HOST: '0.0.0.0' }
 
-/** Networks inside this computer, and tunnels: no phones are in them. */
+/** Networks inside this computer, and tunnels, which phones cannot reach. */
 const NOT_LOCAL =
   /^(docker|br-|veth|virbr|vmnet|vboxnet|vEthernet|lxc|lxd|podman|cni|flannel|tun|tap|utun|wg|tailscale|zt|awdl|llw|bridge)/i
 const PRIVATE = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/

@@ -104,7 +104,7 @@ function isRepeat(previous: DeviceStatus, { origin, event }: Placed<PositionRepo
   return foldHeartbeat(previous, { origin, event: sign }, isOfLast ? 'repeats' : undefined)
 }
 
-/** `kind`: the kind of its readings; undefined: its readings do not count. */
+/** `kind` is the kind of the heartbeat's readings; undefined if they do not count. */
 function foldHeartbeat(
   previous: DeviceStatus,
   { origin, event }: Placed<DeviceSeen>,

@@ -5,9 +5,9 @@ import type { DefinitionsPage, PlaceByAge } from './back-office.ts'
 /** The progress of finding the devices inside an account's new and changed geofences. */
 export type Adoption = {
   readonly accountId: string
-  /** Finished for geofences that came into force up to then. */
+  /** Adoption is finished for geofences that came into force up to this time. */
   readonly upTo: number
-  /** Devices are being looked for in the geofences that came into force from `from` to `to`. */
+  /** Set while searching for devices in the geofences that came into force from `from` to `to`. */
   readonly running?: AdoptionRun
 }
 
@@ -19,7 +19,7 @@ export type AdoptionRun = {
 }
 
 export interface AdoptionStore {
-  /** Undefined: not yet started. */
+  /** Reads the progress of adoption; undefined if not yet started. */
   adoption(accountId: string): Promise<Adoption | undefined>
   /** `upTo` never decreases. */
   saveAdoption(adoption: Adoption): Promise<void>
@@ -36,11 +36,11 @@ export type DefinitionChange<Definition, Content> = InAccount & {
 /** The account's definitions would exceed `MOST_DEFINITION_BYTES` together. */
 export type TooLarge = 'too large'
 
-/** Why a geofence is not stored. */
+/** The reason why a geofence is not stored. */
 export type GeofenceRefused =
   'external id taken' | 'too many geofences' | 'too many vertices' | TooLarge
 
-/** Why a rule is not stored. */
+/** The reason why a rule is not stored. */
 export type RuleRefused = 'too many rules' | TooLarge | { readonly unknownGeofence: string }
 
 /** The geofences and rules that operators define. Other accounts never see them. */

@@ -69,7 +69,10 @@ export interface DocumentStore<D extends Document> {
   get(id: string): Promise<Revisioned<D> | undefined>
   /** Without `mostBytes`, a page that is not full is the last one. */
   find(query: Query<D>): Promise<Revisioned<D>[]>
-  /** False if it has been changed or removed since it was read, or a unique value is taken. */
+  /**
+   * Replaces a document. False if it has been changed or removed since it was read, or a unique
+   * value is taken.
+   */
   replace(document: Revisioned<D>): Promise<boolean>
   /** Replaces several documents together. Returns the number replaced; the rest are unchanged. */
   replaceAll(documents: readonly Revisioned<D>[]): Promise<number>

@@ -97,7 +97,7 @@ export interface FactStore {
   devicesWith(query: {
     readonly accountId: string
     readonly definitionId: string
-    /** For a rule: a change has dropped everything raised before it. */
+    /** Set for a rule: a change of the rule resets everything raised before. */
     readonly revision?: number
     /** The last device of the previous page. */
     readonly after?: string
@@ -234,8 +234,8 @@ export function stateSeenAt({ liveness, erased }: FactState): number {
 export type DeviceSince = { readonly deviceId: string; readonly since: number | null }
 
 /**
- * Since when a device has been in a geofence, or a rule has been raised for it; undefined: it is
- * not.
+ * Returns the time since which a device has been in a geofence, or a rule has been raised for it;
+ * undefined if it is not.
  */
 export function standingSince(
   { geofences, rules }: DefinitionsState,

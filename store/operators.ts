@@ -53,7 +53,7 @@ export interface Operators {
    */
   createFirstOperator(first: { account: Account; operator: Operator }): Promise<boolean>
 
-  /** False if the e-mail is taken anywhere in the service, ignoring case. */
+  /** Creates an operator. False if the e-mail is taken anywhere in the service, ignoring case. */
   createOperator(operator: Operator): Promise<boolean>
   findOperator(query: { accountId: string; operatorId: string }): Promise<Operator | undefined>
   findOperatorByEmail(email: string): Promise<Operator | undefined>

@@ -29,7 +29,7 @@ const ACTIVITY_PARAMETERS = {
   tz: zoneParameter('tz').withDefault('UTC').described('The time zone for hours and days'),
 }
 
-/** When a device has reported, for finding the days that have data. */
+/** Counts a device's reports per hour or day, so that users find days with data. */
 export function activityRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
   async function show(
     ctx: AdminContext,

@@ -100,7 +100,7 @@ type RulesOf<F, C extends Call> = {
 export type BodyOf<F, C extends Call> =
   RulesOf<F, C> extends infer R extends Rules ? InputOf<R> : never
 
-/** The rules of that body. */
+/** The rules for a call's body. */
 export function rulesOf<F extends ResourceFields<never>, C extends Call>(
   fields: F,
   call: C,
@@ -126,7 +126,7 @@ export function schemaOf(
   return objectOf(properties, { title, optional })
 }
 
-/** An item as a response shows it. */
+/** Formats an item for a response. */
 export function viewOf<Item extends object>(
   fields: ResourceFields<Item>,
   item: Item,

@@ -91,7 +91,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
     return viewOf(fields, item, { caller, now: clock.now() })
   }
 
-  /** The values that a new item was given, for the audit. */
+  /** Returns a new item's values, for the audit. */
   function details(item: Item) {
     return detailsOf(fields, item, Object.keys(created))
   }

@@ -8,10 +8,10 @@ import { isShareToken } from '../../schemas/access/random-secrets.ts'
 import type { Share, Shares } from '../../store/back-office.ts'
 import { limitLookUps } from './known-secrets.ts'
 
-/** A person with the link of a share. */
+/** A caller who has a share's link. */
 export type ShareCaller = { readonly share: Share; readonly tokenHash: Uint8Array }
 
-/** The share that a token currently gives access to. */
+/** Finds the share that a token currently gives access to. */
 export async function shareInForce(
   tokenHash: Uint8Array,
   { store, clock }: { store: Pick<Shares, 'findShare'>; clock: Clock },

@@ -29,7 +29,7 @@ import { isJsonObject } from '../../schemas/text/json-object.ts'
 /** The ingest API has the same limit. */
 const BODY_LIMIT_BYTES = 1024 * 1024
 const MOST_REPORTS = 1_000
-/** A batch may wait there for a slot. */
+/** Long, because a batch may wait for a slot in the ingest API. */
 const ANSWERS_WITHIN_MS = 25_000
 
 const REPORTS = {

@@ -8,7 +8,7 @@ import { isSessionInForce } from '../http/session-cookie.ts'
 import { createKey } from '../keys/keys.ts'
 
 const LONGEST_IMPORT_MS = 60 * 60_000
-/** The interval between two checks of the session. */
+/** Interval between checks of the session. */
 const CHECKED_EVERY_MS = 5_000
 const MOST_OPEN = 20
 /**

@@ -23,7 +23,7 @@ type Held = {
 
 const READ_AT_ONCE = 250
 const ACCOUNTS_KEPT = 20
-/** In total; an account may have 10 000. */
+/** Total number of cached geofences; an account may have 10 000. */
 const GEOFENCES_KEPT = 40_000
 /**
  * Accounts with up to this many geofences are read without a pause. Larger accounts pause, but

@@ -91,7 +91,7 @@ async function findStreets(
     await endTurn()
   }
   candidates.sort((a, b) => a.rank - b.rank || a.street.distanceMetres - b.street.distanceMetres)
-  // Neighbouring towns may have streets of one name: the nearest point of each stays.
+  // Neighbouring towns may have streets with the same name: keep the nearest point of each.
   const found = new Map<string, Found>()
   for (const { street } of candidates.slice(0, MOST_CANDIDATES)) {
     await endTurn()

@@ -29,7 +29,7 @@ const LAYERS = new Set(['roads', 'transportation_name'])
  */
 const KINDS = new Set(['kind', 'pmap:kind', 'class'])
 const NO_ROADS = new Set(['rail', 'transit', 'ferry', 'aerialway', 'aeroway'])
-/** Larger ones do not fit into 16 bits together with their margins. */
+/** Larger coordinates, with their margins, do not fit into 16 bits. */
 const LARGEST_EXTENT = 16_384
 
 /** https://github.com/mapbox/vector-tile-spec/blob/master/2.1/vector_tile.proto */
@@ -133,7 +133,7 @@ function readStreetName({ keys, values }: StreetLayer, at: number, pbf: Pbf): st
   return readTextAt(name, pbf) || undefined
 }
 
-/** A value's text has the same number as a layer's name. */
+/** A value's text has the same field number as a layer's name. */
 function readTextAt(at: number, pbf: Pbf): string {
   return readMessageAt(at, pbf, readName, { name: '' }).name
 }

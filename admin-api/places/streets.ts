@@ -14,7 +14,7 @@ import {
 } from './nearest-street.ts'
 import { bytesOf, NO_STREETS, readStreetTile, type StreetTile } from './street-tile.ts'
 
-/** A street further away does not name a place. */
+/** Maximum distance of a street that names a place. */
 const REACH_METRES = 100
 /** A tile of a city's centre has 100 KiB. */
 const BYTES_KEPT = 32 * 1024 * 1024
@@ -31,7 +31,7 @@ export class Streets {
     maps = [],
     ...deps
   }: {
-    /** Absent: there are no streets. */
+    /** Maps to read streets from; without maps there are no street names. */
     maps?: readonly MapConfig[]
     clock: Clock
     logger: Pick<Logger, 'warn'>

@@ -27,7 +27,7 @@ export type TripTotalsOf = (query: {
   readonly accountId: string
   readonly deviceId: string
   readonly days: readonly ReportDay[]
-  /** The result is incomplete once it returns false. */
+  /** Checked while reading: if it returns false, reading stops and the result is incomplete. */
   readonly isWanted: () => boolean
 }) => Promise<TotalsByDay>
 
@@ -49,7 +49,7 @@ export function tripTotals(deps: {
 
   return async ({ days, isWanted, ...device }) => {
     const { accountId, deviceId } = device
-    // Before the records, which an erasure removes.
+    // Read before the records, because an erasure removes them.
     const erasures = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
     const erasedAt = erasures.get(deviceId)?.erasedAt
     const [from, to] = [days[0]?.from ?? 0, days.at(-1)?.to ?? 0]

@@ -45,9 +45,9 @@ export class SignInThrottle {
   }
 
   /**
-   * Runs `check` when a slot is free and counts a failure if it returns undefined. Without `maySucceed` it
-   * must do the work of a wrong password. The failure is counted in advance and undone on success,
-   * so concurrent guesses do not bypass the limit.
+   * Runs `check` when a slot is free and counts a failure if it returns undefined. Without
+   * `maySucceed` it must do the work of a wrong password. The failure is counted in advance and
+   * undone on success, so concurrent guesses do not bypass the limit.
    *
    * @throws {ApiError} 429 with `Retry-After`; 503 if there is no turn.
    */
@@ -114,7 +114,7 @@ class Failures {
     remembered: number
   }) {
     this.#most = most
-    // Unconfirmed attempts are fewer than these.
+    // There are never this many unconfirmed attempts.
     this.#counts = memoryRateCounters({ seconds, kept: 2 * remembered })
     // With `max` the cache would allocate all its memory at the start.
     this.#remembered = new LRUCache({
@@ -147,14 +147,14 @@ class Failures {
   }
 }
 
-/** More than one process checks until the response. */
+/** More than one process can check before the response is due. */
 const WAITING = { waiting: 1_000, waitingEach: 100 }
 
 /**
  * Checks passwords for clients beyond their limit of failures, one at a time. Each check does the
- * same work, and every failure gets its response after exactly `answersAfterMs`: neither time nor queue
- * shows which checks could have succeeded. Checks that can succeed go first, so a flood of others
- * does not delay them. A check that has not started by then fails.
+ * same work, and every failure gets its response after exactly `answersAfterMs`: neither time nor
+ * queue shows which checks could have succeeded. Checks that can succeed go first, so a flood of
+ * others does not delay them. A check that has not started by then fails.
  */
 class LateChecks {
   readonly #turns: PasswordTurns

@@ -57,7 +57,7 @@ export function streamReader(
 ): StreamReader {
   const { chunkBytes, heartbeatMs, gatherMs, retryMs, pendingMs } = options
   let catchingUp = false
-  /** Set once it reads from the ring. */
+  /** Set once the reader reads from the ring. */
   let live: LogReader | undefined
   let place: ReaderPosition | undefined
   const frames = readerFrames({ showing, joined, metrics })

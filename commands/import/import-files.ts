@@ -177,7 +177,7 @@ async function peek(
       if (next.done === true) break
       begin = Buffer.concat([begin, next.value])
     } catch (error) {
-      // After everything that could be read.
+      // Reported after everything that could be read.
       fault = error as Error
       break
     }
@@ -202,7 +202,7 @@ async function* unzip(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
   gunzip.on('data', (piece: Uint8Array) => read.push(piece))
   let release = (): void => undefined
   gunzip.on('error', (error) => {
-    // Otherwise the chunk that it cannot read is never written.
+    // Without this, a chunk that the consumer cannot read would never be written.
     release()
     fault = new UnreadableError('its compressed data is damaged or incomplete', {
       cause: error,

@@ -85,7 +85,7 @@ function importProgress({
   bytes: number
   totalBytes: number | undefined
   elapsedMs: number
-  /** Why the last request is being retried. */
+  /** The reason why the last request is being retried. */
   waitingFor?: string | undefined
 }): string {
   const seconds = elapsedMs / 1000

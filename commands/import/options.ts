@@ -16,7 +16,7 @@ import type { Import } from './import-files.ts'
 import { decodeText } from '../../schemas/formats/histories/text-encoding.ts'
 
 export type Options = Import & {
-  /** Absent in a dry run. */
+  /** The service to import into; absent in a dry run. */
   readonly target?: { readonly url: URL; readonly key: string }
 }
 
@@ -103,7 +103,7 @@ function optionsOf(
   }
 }
 
-/** Checked before anything is sent. */
+/** Checks the file before anything is sent. */
 function requireReadable(file: string): string {
   try {
     if (file !== '-') accessSync(file)

@@ -16,7 +16,7 @@ export class ImportTally {
   readonly #sent = new Repeats()
   /** Attributes that do not fit into reports. */
   dropped = 0
-  /** Outside the time range. */
+  /** Number of points outside the time range. */
   outside = 0
   /** Skipped points, by reason. */
   readonly skipped = new Map<string, Skips>()
@@ -71,7 +71,7 @@ export class ImportTally {
 
 const MOST_DEVICES = 20
 
-/** The result as lines for people. */
+/** Formats the result as readable lines. */
 export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean }): string {
   const skips = [...tally.skipped].sort(([, a], [, b]) => b.count - a.count)
   const devices = [...tally.devices]
@@ -107,7 +107,7 @@ function formatKnown({ accepted }: ImportTally, dryRun: boolean): string {
 }
 
 /**
- * 2 if a file could not be read to its end, 1 if a point was skipped or a file has none, 0
+ * Returns 2 if a file could not be read to its end, 1 if a point was skipped or a file has none, 0
  * otherwise.
  */
 export function exitCode({ unreadable, skipped, withoutPositions }: ImportTally): number {

@@ -10,7 +10,7 @@ import { canonicalRecord, canonicalStatus, UnorderedHash } from './canonical.ts'
 
 /** The part of the log and of the read models to compare. */
 export type Cover = {
-  /** Only events up to here, by partition. */
+  /** Compare only events up to these offsets, by partition. */
   readonly upTo: Offsets
   /**
    * Only records received since, in milliseconds: retention may have removed others from one side.
@@ -47,7 +47,7 @@ export function deviceDigest(
       if (record.receivedAt < receivedSince) return
       const counts = includes(upTo, record.origin)
       if (counts) records.add(canonicalRecord(record))
-      // Not yet applied when the status was read.
+      // The record was not yet applied when the status was read.
       if (stored === undefined || !includes(stored.applied, record.origin)) return
       all = foldRecord(all, record)
       if (counts) covered = foldRecord(covered, record)

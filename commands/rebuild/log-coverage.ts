@@ -17,7 +17,7 @@ export function eventsDone(
   return { done, total }
 }
 
-/** Why the log cannot rebuild records of these origins; undefined if it can. */
+/** Explains why the log cannot rebuild records of these origins; undefined if it can. */
 export function findMissingEntries(
   origins: ReadonlyMap<number, OriginBounds>,
   extent: readonly Extent[],

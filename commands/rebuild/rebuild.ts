@@ -135,7 +135,7 @@ async function buildAndCompare(
   }
 }
 
-/** Why the log cannot continue these read models; undefined if it can. */
+/** Explains why the log cannot continue these read models; undefined if it can. */
 async function findUnfitReason(
   eventLog: KnownLog,
   readModels: Generation,

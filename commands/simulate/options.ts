@@ -35,7 +35,7 @@ export type GpxSource = {
   readonly kind: 'gpx'
   readonly tracks: readonly { readonly file: string; readonly deviceId: string }[]
   readonly times: 'original' | 'now'
-  /** Absent: as fast as the service accepts them. */
+  /** Without it, reports are sent as fast as the service accepts them. */
   readonly speedup?: number
 }
 

@@ -10,7 +10,7 @@ export type RecordedPoint = {
   readonly time?: number
 }
 
-/** The text cannot be replayed as GPX; the message says why. */
+/** Thrown if a text cannot be replayed as GPX; the message says why. */
 export class GpxError extends Error {
   override readonly name = 'GpxError'
 }
@@ -86,7 +86,7 @@ export function timeTrack(
 function closeGaps(points: readonly RecordedPoint[], now: number): TimedPoint[] {
   const lastTimed = points.findLastIndex(({ time }) => time !== undefined)
   const lastTime = points[lastTimed]?.time ?? now - points.length * STEP_MS
-  // Backwards from the end: each point then knows the time of the next one.
+  // Goes backwards from the end, so that each point has the time of the next one.
   let next = lastTime + (points.length - lastTimed) * STEP_MS
   return points
     .toReversed()

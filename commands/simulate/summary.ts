@@ -8,7 +8,7 @@ export type RunResult = {
   readonly seconds: number
   readonly tally: SimulationTally
   readonly visibility?: Visibility
-  /** Why the run ended early, if not stopped by the user. */
+  /** The reason why the run ended early, unless the user stopped it. */
   readonly endedBecause?: string
 }
 
@@ -105,11 +105,11 @@ type SimulationTally = {
   /** Reports sent, not counting retries. */
   sent: number
   acknowledged: number
-  /** Refused, by error identifier. */
+  /** Number of refused reports, by error identifier. */
   readonly refused: Map<string, number>
   /** Given up after `--give-up` seconds, by the last reason. */
   readonly givenUp: Map<string, number>
-  /** Without a response when the user stopped the run. */
+  /** Number of reports without a response when the user stopped the run. */
   unfinished: number
   /** Retried requests, by reason. */
   readonly repeated: Map<string, number>

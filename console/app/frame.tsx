@@ -33,7 +33,7 @@ function LateBanners() {
   useEffect(() => {
     import('./banners.tsx').then(
       ({ Banners }) => setShown(() => Banners),
-      // A new build is out; the page reports this when it opens another page.
+      // A new build has been installed; the console reports this when it opens another page.
       () => undefined,
     )
   }, [])

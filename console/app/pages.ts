@@ -41,7 +41,7 @@ export type PageLink = {
 
 export const GROUPS = ['Operate', 'Set up', 'Watch'] as const
 
-/** In the order of the navigation. */
+/** All pages, in navigation order. */
 export const PAGES: readonly ConsolePage[] = [
   {
     path: '/',

@@ -8,7 +8,7 @@ export function isHandled({ type }: ApiFact): boolean {
   return type === 'alarm.reported' || type === 'rule.raised'
 }
 
-/** The newer of a list's and the stream's versions: either may arrive first. */
+/** Returns the newer of two versions, from a list and from the stream: either may arrive first. */
 export function laterHandling(
   one: ApiHandling | undefined,
   other: ApiHandling | undefined,

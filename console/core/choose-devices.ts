@@ -12,7 +12,7 @@ export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'd
 export type Sort = { readonly by: ColumnId | 'match' | 'distance'; readonly isDescending: boolean }
 
 type DeviceFilter = {
-  /** Empty: devices of all statuses. */
+  /** Statuses to include; empty: all. */
   readonly statuses: ReadonlySet<ShownStatus>
   /** A label that devices must have; empty: no restriction. */
   readonly label: string
@@ -50,7 +50,7 @@ export function countByStatus(devices: Iterable<LiveDevice>): Record<ShownStatus
   return counts
 }
 
-/** How many of the devices have each label, by label. */
+/** Counts the devices with each label. */
 export function countByLabel(devices: Iterable<LiveDevice>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { labels } of devices) {

@@ -34,7 +34,7 @@ export function clockTime24(text: string): string {
   return isClock ? hours + (rest === '' ? ':00' : rest.replaceAll('.', ':')) : text
 }
 
-/** Created once: creating one takes longer than a thousand words. */
+/** Created once: creating a formatter takes longer than formatting a thousand times. */
 const weekdays = new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: 'UTC' })
 const months = new Intl.DateTimeFormat('en', { month: 'short', timeZone: 'UTC' })
 

@@ -30,9 +30,9 @@ export type DeviceColumn = {
   readonly isMissing?: (device: LiveDevice) => boolean
   /** Whether the column is initially sorted in descending order. */
   readonly isDescending?: true
-  /** For people; undefined: unknown. */
+  /** The value as text for people; undefined if unknown. */
   readonly text: (device: LiveDevice, context: TextContext) => string | undefined
-  /** For programs, in a CSV file: SI units, times in ISO 8601. */
+  /** The value for CSV files: SI units, times in ISO 8601. */
   readonly value: (device: LiveDevice) => string | number | undefined
 }
 

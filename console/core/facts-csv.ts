@@ -15,7 +15,7 @@ export function factsCsv(
     units,
   }: {
     readonly nameOf: (fact: ApiFact) => string
-    /** State which field a value belongs to. */
+    /** The rules, which tell the unit of a value. */
     readonly rules: readonly Pick<ApiRule, 'id' | 'when'>[]
     readonly zone: string
     readonly units: Units

@@ -69,7 +69,7 @@ export function fieldFailure(field: string, message: string): ApiFailure {
   })
 }
 
-/** Any thrown value, as a failure to show. */
+/** Converts any thrown value to a failure to show. */
 export function toFailure(thrown: unknown): ApiFailure {
   if (thrown instanceof ApiFailure) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)

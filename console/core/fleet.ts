@@ -18,7 +18,7 @@ export const MOST_DEVICES = 100_000
 
 /** How old a status from the stream may be on arrival. */
 const READ_BEFORE_MS = 10_000
-/** More occur only while no list is being read. */
+/** There are more only while no list is being read. */
 const MOST_FACTS = 5_000
 
 /**

@@ -7,7 +7,7 @@ export type HistoryOrder =
       readonly files: readonly File[]
       /** The device of all points; empty: taken from the files. */
       readonly deviceId: string
-      /** Otherwise they are only counted. */
+      /** Whether to send the points, or only count them. */
       readonly isSent: boolean
     }
   | { readonly kind: 'more' }
@@ -29,7 +29,7 @@ export type FoundHistory = {
   /** Skipped items by reason, each with the first location. */
   readonly leftOut: readonly {
     readonly reason: string
-    /** 0: it concerns a whole file. */
+    /** Number of items; 0 if the reason concerns the whole file. */
     readonly count: number
     readonly where: string
   }[]

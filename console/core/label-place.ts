@@ -55,7 +55,7 @@ export function labelPlace(
     return { left, top, right: left + width, bottom: top + height }
   }
 
-  /** Below or above a device in view, the label is shifted into the view. */
+  /** Shifts a label below or above a device into the view. */
   function inside(left: number, isCentred: boolean): number {
     const isMovable = isCentred && x >= 0 && x <= viewWidth
     return isMovable ? Math.max(FROM_EDGE, Math.min(left, viewWidth - FROM_EDGE - width)) : left
@@ -66,7 +66,7 @@ export function overlap(a: PixelBox, b: PixelBox): boolean {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 }
 
-/** Leaves two pixels between them. */
+/** Whether two boxes are less than two pixels apart. */
 function covers({ left, top, right, bottom }: PixelBox, { x, y, radius }: Circle): boolean {
   const nearestX = Math.max(left, Math.min(x, right))
   const nearestY = Math.max(top, Math.min(y, bottom))

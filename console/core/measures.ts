@@ -77,7 +77,7 @@ export function countText(
   return `${numberText(number, units)} ${plurals.select(number) === 'one' ? singular : plural}`
 }
 
-/** The words are English in every locale of numbers. */
+/** Plurals are always English, in every number locale. */
 const plurals = new Intl.PluralRules('en')
 
 function unitText(number: number, symbol: string, { locale }: Units, digits = 0): string {

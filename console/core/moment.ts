@@ -41,7 +41,7 @@ export function momentInAddress(at: number, span: Span, zone: string): string {
 /** The clocks are set back by half an hour in few zones, in all others by an hour. */
 const SET_BACK_MS = [1_800_000, 3_600_000]
 
-/** The second moment with the same clock time, or the only one. */
+/** Finds the second time with the same clock reading, or the only one. */
 function findLastOccurrence(first: number, zone: string): number {
   const shown = toSecond(first, zone)
   const later = SET_BACK_MS.map((ms) => first + ms)
@@ -54,7 +54,7 @@ function toSecond(at: number, zone: string): string {
 
 type Report = { readonly at: number }
 
-/** A typed moment means the end of its second. */
+/** A typed time means the end of its second. */
 const SECOND_MS = 1_000
 
 /**

@@ -47,7 +47,9 @@ function largestUnit(ms: number): string {
   return timeText(Math.floor(ms / YEAR), 'year')
 }
 
-/** In at most two units: `40 s`, `12 min`, `2 h 20 min`, `3 d 4 h`, `5 years`. */
+/**
+ * Formats a duration in at most two units: `40 s`, `12 min`, `2 h 20 min`, `3 d 4 h`, `5 years`.
+ */
 export function duration(ms: number, units = METRIC): string {
   if (ms >= 2 * YEAR) return timeText(Math.floor(ms / YEAR), 'year', units)
   return durationParts(ms / SECOND)
@@ -103,7 +105,7 @@ function shown(ms: number, zone: string): string {
 
 const clocks = new Map<string, LocalClock>()
 
-/** The clock of a zone; creating one takes long. */
+/** Returns a zone's clock; cached because creating it is slow. */
 export function clockOf(zone: string): LocalClock {
   const clock = clocks.get(zone) ?? localClock(zone)
   clocks.set(zone, clock)

@@ -7,7 +7,7 @@ import { beginOf, type Visit } from './visits.ts'
 
 type Place = components['schemas']['Place']
 type ApiItem = components['schemas']['TripOrStop']
-/** Where an item extends beyond the displayed days. */
+/** Ends at which an item extends beyond the displayed days. */
 type OpenEnds = ApiItem['open']
 
 export type Trip = {

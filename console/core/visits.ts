@@ -4,9 +4,9 @@ import type { ApiFact } from './device-facts.ts'
 export type Visit = {
   readonly geofenceId: string
   readonly name: string
-  /** Undefined: it was inside when the geofence came into force. */
+  /** Undefined if the device was inside when the geofence came into force. */
   readonly from: number | undefined
-  /** Undefined: it is still inside. */
+  /** Undefined while the device is inside. */
   readonly to: number | undefined
 }
 
@@ -36,7 +36,7 @@ type Row = {
   readonly from: number
   readonly to: number
   readonly place?: { readonly geofenceId?: string | undefined } | null
-  /** Where it extends beyond the range. */
+  /** Ends at which the visit extends beyond the range. */
   readonly open?: 'before' | 'after' | 'both' | null
 }
 

@@ -61,7 +61,7 @@ function page(guide: Guide): string {
   ])
 }
 
-/** An entry below a step of a list, and therefore indented. */
+/** Formats an entry below a list item, and so indented. */
 function entry(one: CopyableText): string {
   return indent(addTitle(one))
 }

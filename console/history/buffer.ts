@@ -56,7 +56,7 @@ class BrowserBuffer extends Uint8Array {
   }
 }
 
-/** Both alphabets, ignoring what Node also skips. */
+/** Decodes both Base64 alphabets, skipping the same characters as Node. */
 function base64(text: string): string {
   const plain = text
     .replaceAll('-', '+')

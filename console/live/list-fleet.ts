@@ -12,7 +12,7 @@ type FleetLister = {
   readonly isListed: ReadonlySignal<boolean>
   /** Whether the list that belongs to the open stream has been read. */
   readonly isCurrent: ReadonlySignal<boolean>
-  /** Why the last attempt to read the list failed; it is retried automatically. */
+  /** The reason why the last attempt to read the list failed; retried automatically. */
   readonly failure: ReadonlySignal<ApiFailure | undefined>
   /** Whether there are more devices than the page shows. */
   readonly isCut: ReadonlySignal<boolean>

@@ -93,7 +93,7 @@ function paintDevice(
   }
 }
 
-/** A ring around one with this radius. */
+/** Paints an alarm ring around a mark with this radius. */
 function paintAlarm(
   context: CanvasRenderingContext2D,
   inner: number,
@@ -136,7 +136,7 @@ export function drawAlarmPlace(
   context.fillText('!', x, y + 1.5)
 }
 
-/** A needle whose point is at the spot. */
+/** Draws a pin with its tip at the point. */
 export function drawPin(
   context: CanvasRenderingContext2D,
   x: number,

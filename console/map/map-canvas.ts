@@ -118,7 +118,7 @@ class CanvasLayer extends Layer {
 
   constructor(canvas: HTMLCanvasElement) {
     super({ zIndex: BELOW_NAMES })
-    // Below the layers around it otherwise, which are positioned.
+    // Without this, it would be below the surrounding layers, which are positioned.
     this.#element.style.position = 'absolute'
     this.#element.append(canvas)
   }

@@ -30,7 +30,7 @@ export function MapHost<P>({
   areNamesAbove = false,
   legend,
 }: {
-  /** For screen readers. */
+  /** Label for screen readers. */
   label: string
   class?: string
   inputs: readonly unknown[]
@@ -119,7 +119,9 @@ function LayersButton({ id }: { id: string }) {
   const button = useRef<HTMLButtonElement>(null)
   const layers = [{ name: WORLD, seenBy: null }, ...(offeredLayers.value ?? [])]
 
-  /** Below the button, or as far down as there is room; another button may have opened it. */
+  /**
+   * Places the chooser below its button, or as far down as fits; another button may have opened it.
+   */
   function placeChoice({ currentTarget: choice }: { currentTarget: HTMLElement }) {
     const { bottom = 0, right = 0 } = button.current?.getBoundingClientRect() ?? {}
     const { clientWidth, clientHeight } = document.documentElement

@@ -111,7 +111,7 @@ export function fitPoints(
   points: Iterable<MapPoint>,
   {
     animated = isAnimated(),
-    // A single point means nothing without the towns around it.
+    // Zoom for a single point, which is meaningless without the towns around it.
     aloneZoom = 10,
     padding = paddingOf(map),
   }: { animated?: boolean; aloneZoom?: number; padding?: number[] } = {},
@@ -122,7 +122,7 @@ export function fitPoints(
   const [east, north] = toMap({ x: box.east, y: box.north })
   const isOnePlace = box.west === box.east && box.north === box.south
   map.getView().fit([west, south, east, north], {
-    // The view learns of a new size later.
+    // Passed explicitly, because the view learns of a new size later.
     size: map.getSize(),
     padding,
     maxZoom: isOnePlace ? aloneZoom : 16,

@@ -32,7 +32,7 @@ export type PaintedTrack = DrawnLine & {
   /** The marker's time and status. */
   readonly at: number
   readonly status: DrawnDevice['status']
-  /** Where it stopped. */
+  /** The device's stops. */
   readonly stops: readonly Pick<Extract<Episode, { kind: 'stop' }>, 'position'>[]
   /** The time range whose part of the track is highlighted. */
   readonly selected: TimeRange | undefined
@@ -44,7 +44,7 @@ export type PaintedTrack = DrawnLine & {
     readonly name: string
     readonly points: readonly TrackPoint[]
   }[]
-  /** For a range, instead of the stops. */
+  /** Places visited, drawn for a range instead of the stops. */
   readonly places: readonly PaintedPlace[]
 }
 

@@ -30,7 +30,7 @@ export type Load = {
   readonly told: readonly Told[]
   /** The mark after the first n items. */
   readonly markAfter: (count: number) => string
-  /** Whether nothing follows; otherwise the lease is retained after a success. */
+  /** Whether to release the lease after a success, because no items follow. */
   readonly end: boolean
   /** For a mail: its only recipients. */
   readonly to?: readonly string[]

@@ -53,7 +53,7 @@ export function runSubscription(
   let waitingSince: number | undefined
   /** Aborted when the subscription has been changed, or the process stops. */
   let wake = new AbortController()
-  /** Where it continues reading: entries between the stored mark and this one are not wanted. */
+  /** The mark where reading continues: no entry between the stored mark and this one is wanted. */
   let cursor = { from: '', revision: 0, mark: '', savedAt: now(), leftOut: 0 }
   let countedAt = -Infinity
 

@@ -52,7 +52,7 @@ export function maskSecrets(text: string, target: SubscriptionTarget): string {
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .sort((one, other) => other.length - one.length)
   const without = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
-  // Where the text was truncated, a secret may have started.
+  // A secret may have started where the text was truncated.
   const begun = secrets.flatMap((secret) => beginningAtEnd(without, secret))
   const longest = Math.max(0, ...begun)
   return longest === 0 ? without : `${without.slice(0, -longest)}…`

@@ -37,9 +37,9 @@ const BODY_WITHIN_MS = 2_000
 
 /** The outcome of a request. Neither text contains any part of the URL except its host. */
 export type Answer = {
-  /** Absent: there was no response. */
+  /** Status of the response; absent if there was none. */
   readonly status?: number
-  /** Why there was no response, or where it redirects. */
+  /** The reason for a missing response, or the target of a redirect. */
   readonly failure?: string
   readonly retryAfterMs?: number | undefined
   /** The start of the response body. */

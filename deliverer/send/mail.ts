@@ -172,7 +172,7 @@ export function adminWarnings({
   logger,
 }: {
   store: Pick<Operators, 'pageOperators'>
-  /** Absent: there is no mail server. */
+  /** Absent if no mail server is configured. */
   sendMail: SendMail | undefined
   clock: Clock
   logger: { warn(fields: object, message: string): void }

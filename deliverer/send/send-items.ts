@@ -20,7 +20,7 @@ export type ItemsToSend = {
   /** The mark after the first n items. */
   readonly markAfter: (count: number) => string
   readonly now: number
-  /** For a mail: its only recipients. */
+  /** Limits a mail to these recipients. */
   readonly to?: readonly string[] | undefined
 }
 

@@ -11,7 +11,7 @@ export type Consumption<Batch> = {
   readonly newClient: () => KafkaClient
   readonly groupId: string
   readonly topic: string
-  /** Where the group starts after each assignment, instead of at its committed offsets. */
+  /** Offsets where the group starts after each assignment, instead of the committed offsets. */
   readonly resumeAfter?: (() => Promise<Offsets>) | undefined
   /**
    * Decodes a chunk; called once per chunk. Undefined if it has nothing to deliver. `after`: the

@@ -9,7 +9,7 @@ import { tail, type TailItemOf, type TailOptions } from './tail.ts'
 
 /** The readers of one topic. */
 export type TopicReaders = {
-  /** Until `signal` is aborted or the log is closed. */
+  /** Reads until `signal` is aborted or the log is closed. */
   subscribe<Batch>(
     subscription: { readonly group: string } & Pick<
       Consumption<Batch>,

@@ -7,7 +7,7 @@ import { askPartitions } from './partitions.ts'
 
 export type TopicOptions = {
   readonly topicPrefix: string
-  /** Default: the brokers' default. */
+  /** Without it, the brokers' default applies. */
   readonly replicationFactor?: number
   /** Minimum retention of events; default: forever. */
   readonly retentionMs?: number
@@ -42,7 +42,9 @@ export function subjectNames(topicPrefix: string) {
   }
 }
 
-/** Creates missing topics. Warns about weaker settings of existing ones, and about single replicas. */
+/**
+ * Creates missing topics. Warns about weaker settings of existing ones, and about single replicas.
+ */
 export async function ensureTopics(
   admin: Admin,
   { topicPrefix, replicationFactor, retentionMs = -1 }: TopicOptions,

@@ -28,7 +28,7 @@ export type FeedSource = {
   readonly log: ReadableLog
   /** Joins the live reader of the log that this whole process shares. */
   join(): { readonly feed: LiveFeed; readonly leave: () => void }
-  /** For a reader of the past: see `readPast`. */
+  /** Used by readers of the past: see `readPast`. */
   notErased(reader: {
     readonly accountId: string
     readonly feed: LiveFeed
@@ -134,7 +134,10 @@ export function logFeed<Event>(
     return () => (made ??= AbortSignal.any([signal, AbortSignal.timeout(readsForMs)]))
   }
 
-  /** The extent of the log; empty while the log cannot report it: the live reader still has entries to read. */
+  /**
+   * The extent of the log; empty while the log cannot report it: the live reader still has entries
+   * to read.
+   */
   async function extentNow(): Promise<readonly Extent[]> {
     try {
       return await extentOf(extentMs)
@@ -234,7 +237,7 @@ export function logFeed<Event>(
         : { kind: 'event' as const, event: entry.event as Event }
     return {
       ...item,
-      // Written only on request: it names every partition.
+      // Computed only on request, because it names every partition.
       get mark() {
         return marks.write(place, next === undefined ? undefined : { ring: feed.ring, next })
       },

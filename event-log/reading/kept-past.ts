@@ -13,7 +13,7 @@ export class PastTail {
   readonly #items: AsyncIterator<TailItem<FollowedEntry>>
   readonly #ending = new AbortController()
   readonly #place: Record<number, number>
-  /** Requested, but not taken yet: its reader has left. */
+  /** A requested item that was not taken, because its reader left. */
   #next: Promise<IteratorResult<TailItem<FollowedEntry>>> | undefined
   isBusy = false
   hasEnded = false
@@ -71,7 +71,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | un
   })
 }
 
-/** Searches scan all of them. */
+/** Maximum number of cached batches: each search scans all of them. */
 const MOST_BATCHES = 256
 
 /** The most recently used batches, as many as fit into `maxBytes`. */
@@ -107,7 +107,7 @@ export function createBatchCache(maxBytes: number) {
       kept.set(`${batch.partition}/${after}`, { after, batch })
     },
 
-    /** At most this many of the following entries. */
+    /** Returns at most `most` of the following entries. */
     after(offsets: Offsets, most: number): TailItem<FollowedEntry> | undefined {
       const found = find(offsets)
       if (found === undefined) return undefined
@@ -125,7 +125,7 @@ export function createBatchCache(maxBytes: number) {
   }
 }
 
-/** At most this many entries of a batch after an offset. */
+/** Cuts a batch to at most `most` entries after an offset. */
 function cut(batch: Batch, offset: number, most: number): Batch {
   const { entries } = batch
   const found = entries.findIndex(({ origin }) => origin.offset > offset)

@@ -31,7 +31,7 @@ export type LiveFeed = Waits & {
   readonly hasBegun: () => boolean
   /** Whether it has read everything that was in the log at its start, including erasures. */
   readonly isCaughtUp: () => boolean
-  /** Available once it has started. */
+  /** The ring; available once the feed has started. */
   readonly ring: Ring
   /** How far it has read, and the last entry. */
   readonly upTo: Readonly<LogPlace>

@@ -27,7 +27,7 @@ const LONGEST = 12_000
  */
 const TIMES = 2 ** 24
 
-/** Undefined for an entry without a time. */
+/** Returns an entry's position and time; undefined if it has no time. */
 export function lastEntry(entry: FollowedEntry): LastEntry | undefined {
   switch (entry.kind) {
     case 'position':
@@ -61,8 +61,8 @@ export function writeMark(
 }
 
 /**
- * The position in a mark of this log; undefined if invalid. The checksum detects mistakes, not forgery, so the
- * content is validated like any input.
+ * The position in a mark of this log; undefined if invalid. The checksum detects mistakes, not
+ * forgery, so the content is validated like any input.
  */
 export function readMark(mark: string, log: MarkedLog = 'events'): ReaderPosition | undefined {
   if (mark.length > LONGEST) return undefined
@@ -182,7 +182,7 @@ export async function findPlace(
   if (!hasReached(offsets, claimed.offsets)) return { place: { offsets }, lost: 'beyond' }
   const { last } = claimed
   if (last !== undefined && !isKnown(last)) {
-    // Then it has most probably read the entry itself.
+    // The feed has then most probably read the entry itself.
     if (!feed.isCaughtUp()) await feed.until(feed.isCaughtUp, { signal: looking.ending() })
     const known = feed.timeAt(last)
     const time = known ?? (await untilAnswered(() => timeInLog(last, looking), looking))

@@ -33,7 +33,7 @@ export type GapReason = 'expired' | 'unreadable'
 /** An entry that is not from the log, so it has no position in it and is not replayed. */
 export type Aside = {
   readonly kind: 'aside'
-  /** The name of its events, by which readers filter. */
+  /** The event name that readers filter by. */
   readonly name: string
   readonly accountId: string
   readonly deviceId?: string

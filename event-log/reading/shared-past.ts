@@ -44,7 +44,7 @@ export function sharePast(
   const shared = createLingering({ open, lingersMs: options.keptMs, stopping })
 
   return {
-    /** Tails for one reader. */
+    /** Returns tails for one reader. */
     of: (reading: Reading): TailOf => ({
       async *tail({ after, signal }) {
         if (after === 'end') {

@@ -33,7 +33,7 @@ const IF_DAMAGED =
   'move it away, start again, and keep it: reports that it holds can be read with `sqlite3 FILE .recover`'
 
 const MAX_ENTRIES = 500
-/** More than a few appends need: a disk with room for only one page counts as full. */
+/** More than a few appends need, so that a disk with room for only one page counts as full. */
 const PROBE_BYTES = 32 * 1024
 const PROBE_VALID_MS = 1000
 /**

@@ -20,7 +20,10 @@ export type WarningLogger = { warn(fields: object, message: string): void }
 
 /** The result of one read of a table; reading continues after `lastOffset`. */
 export type Readable<Batch extends { readonly lastOffset: number }> = {
-  /** Undefined when there is nothing after the offset yet. May throw a `DependencyError`. */
+  /**
+   * Reads the next batch; undefined if nothing follows the offset yet. May throw a
+   * `DependencyError`.
+   */
   readonly read: (after: number) => Batch | undefined
   /**
    * Stores a group's progress, for groups that do not keep it. May reject with a `DependencyError`.

@@ -19,7 +19,7 @@ const SHARES_MS = 60_000
 const QUEUED_EVENTS = 1_000
 /** Delay before a count is written when a request waits for it, to include further refusals. */
 const COUNTED_WITHIN_MS = 250
-/** About 300 KiB at most. */
+/** Maximum number of rejections per write, at most about 300 KiB. */
 const APPENDED_AT_ONCE = 100
 
 /** A rejected report of a known key, and the error sent to the client. */

@@ -37,7 +37,7 @@ export type Credentials = {
   readonly hash: Buffer | undefined
   /** Whether the request had any text where a key belongs. */
   readonly isSent: boolean
-  /** Where a key may be sent, for the error message. */
+  /** Describes where to send a key, for the error message. */
   readonly expectedIn: string
 }
 

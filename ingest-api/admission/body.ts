@@ -35,8 +35,8 @@ export async function readJson(request: SenderRequest, limitBytes: number): Prom
 }
 
 /**
- * Reads a body of at most `limitBytes`, counted after decompression. The bytes go into the `chunks` of the
- * request as they arrive, so that a rejection has them.
+ * Reads a body of at most `limitBytes`, counted after decompression. The bytes go into the `chunks`
+ * of the request as they arrive, so that a rejection has them.
  * @throws {ApiError} 415, 413 or 400; 503 if there is no room for it.
  */
 export function readBody(request: SenderRequest, limitBytes: number): Promise<Buffer> {
@@ -103,7 +103,7 @@ function inflate(
   })
 }
 
-/** `statedBytes`: the limit that the error names. */
+/** `statedBytes` is the limit stated in the error. */
 type Limit = {
   readonly limitBytes: number
   readonly chunks: Buffer[]

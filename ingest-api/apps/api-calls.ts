@@ -17,7 +17,7 @@ Everything else that apps send becomes attributes; values that do not fit are om
 Every path responds to HEAD with 200.`,
 }
 
-/** Where a key may be sent, besides the path. */
+/** Ways to send a key, besides the path. */
 export const APPS_SECURITY = {
   basic: {
     type: 'http',

@@ -98,7 +98,7 @@ export function appEndpoints({
     }
     const items = app.read({ body, ...head })
     if (items.length > 1 && !request.hold(items.length * POINT_BYTES)) throw overloadedError()
-    // Counted before the work, or concurrent requests would all be within the limit.
+    // Counted before the work; otherwise concurrent requests would all be within the limit.
     const charge = await keyLimit.charge(key, items.length - 1)
     if (charge.exhausted !== undefined) throw keyLimitError(charge.exhausted)
     const now = clock.now()
@@ -150,8 +150,8 @@ const CUT_OFF = unavailable('the request was cut off')
 const TOO_MANY_PARTS = new ApiError('INVALID_PARAMS', 'the body has too many parts')
 
 /**
- * A 503 for every refused request, so that the app resends it; a 401 without a valid key, or if the key lacks
- * the scope.
+ * A 503 for every refused request, so that the app resends it; a 401 without a valid key, or if the
+ * key lacks the scope.
  */
 function errorFor(error: ApiError, { never4xx = false }: SenderApp): ApiError {
   if (error.error === 'SERVICE_UNAVAILABLE') return error
@@ -188,7 +188,7 @@ function notWrittenError(): ApiError {
   return unavailable('the rejection could not be stored: send the request again')
 }
 
-/** Where an app has sent its key. */
+/** An app's key, and where the app sent it. */
 type AppCredentials = Credentials & {
   /** Whether it came in an unencoded header `Basic <key>:`, as Overland sends it. */
   readonly literalBasic: boolean

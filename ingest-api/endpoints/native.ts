@@ -63,7 +63,7 @@ export const BATCH_CALL: NativeCall = {
   answer: answerOfEach,
 }
 
-/** History recorded earlier by another system, in batches. */
+/** Imports history recorded earlier by another system, in batches. */
 export const IMPORT_CALL: NativeCall = {
   ...BATCH_CALL,
   path: '/api/v1/gps/import',

@@ -28,7 +28,10 @@ export type Decision = FactDetails & {
 export type DeviceDefinitions = {
   /** The silence after which a device counts as offline. */
   readonly offlineAfterMs: number
-  /** False for a disabled device and in a suspended account: it never becomes offline or silent. */
+  /**
+   * False for disabled devices and in suspended accounts: such devices never become offline or
+   * silent.
+   */
   readonly isWatched: boolean
   /**
    * When the device was last enabled, or its account reinstated: its silence counts from then at

@@ -33,7 +33,7 @@ export type Definitions = {
   takeChangedGeofences(): readonly ChangedGeofence[]
 }
 
-/** For devices without settings, in accounts without geofences and rules. */
+/** Definitions of devices without settings, in accounts without geofences and rules. */
 const WATCHED: DeviceDefinitions = {
   offlineAfterMs: offlineAfter(undefined),
   isWatched: true,
@@ -251,19 +251,19 @@ export class KnownDefinitions {
     return silences
   }
 
-  /** Since the last call. */
+  /** Returns the geofences changed since the last call. */
   takeChangedGeofences(): readonly ChangedGeofence[] {
     const changed = this.#changed
     this.#changed = []
     return changed
   }
 
-  /** Undefined: the account has neither geofences nor rules. */
+  /** Returns the account's definitions; undefined if it has neither geofences nor rules. */
   of(accountId: string): InUse | undefined {
     return this.#accounts.get(accountId)?.inUse
   }
 
-  /** Undefined: it was deleted before this process learned of it. */
+  /** Undefined if the definition was deleted before this process learned of it. */
   #accountOf(
     id: string,
     definition: { readonly accountId: string } | undefined,

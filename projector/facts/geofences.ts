@@ -34,7 +34,7 @@ export function listInside({ standings }: GeofencesState): string[] {
   return Object.keys(standings).filter((id) => standings[id]?.side === 'inside')
 }
 
-/** Undefined: unknown. */
+/** Whether the device is inside; undefined if unknown. */
 export function isInside({ standings }: GeofencesState, id: string): boolean | undefined {
   const side = standings[id]?.side
   return side === 'unknown' ? undefined : side === 'inside'
@@ -185,7 +185,7 @@ function judgePlace(
   return { state: { last: next, standings: Object.fromEntries(standings) }, decisions }
 }
 
-/** Undefined: the device is outside. */
+/** Returns the next standing; undefined if the device is outside. */
 function nextStanding(
   standing: GeofenceStanding,
   { areas }: PreparedGeofence,

@@ -37,7 +37,7 @@ export type HearingWatch = {
    * their last reports.
    */
   heardUpTo(): number
-  /** Since when silences have not been judged; undefined while they are. */
+  /** Time since which silences have not been judged; undefined while they are. */
   heldSince(): number | undefined
 }
 

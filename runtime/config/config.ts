@@ -27,7 +27,7 @@ export type Config = ConsoleConfig &
     readonly adminPort: number
     readonly projectorPort?: number
     readonly delivererPort?: number
-    /** Absent: every service serves its metrics on its usual port. */
+    /** If absent, every service serves its metrics on its usual port. */
     readonly metricsPort?: number
     readonly dataDir: string
     readonly distributed?: {
@@ -36,15 +36,15 @@ export type Config = ConsoleConfig &
     }
     readonly firstOperator?: { readonly email: string; readonly password: string }
     readonly rateLimits: {
-      /** Per account and device, requests. */
+      /** Limit of requests per account and device. */
       readonly device: RateLimit | 'off'
-      /** Per API key, positions. */
+      /** Limit of positions per API key. */
       readonly key: RateLimit | 'off'
-      /** Per API key, imported positions. */
+      /** Limit of imported positions per API key. */
       readonly import: RateLimit | 'off'
-      /** Per client address, failed authentications. */
+      /** Limit of failed authentications per client address. */
       readonly auth: RateLimit | 'off'
-      /** Per API key or session, calls of the admin API. */
+      /** Limit of admin API calls per API key or session. */
       readonly admin: RateLimit | 'off'
       readonly store: 'memory' | 'mongodb'
     }
@@ -77,11 +77,11 @@ export type KafkaConfig = {
     readonly password: string
   }
   readonly topicPrefix: string
-  /** Absent: the brokers' default. */
+  /** If absent, the brokers' default applies. */
   readonly replicationFactor?: number
   /** From RETENTION_DAYS; absent: unlimited. */
   readonly retentionMs?: number
-  /** Absent: events are written as JSON. */
+  /** If absent, events are written as JSON. */
   readonly registry?: { readonly url: string }
 }
 
@@ -123,7 +123,7 @@ export function misspeltVariables(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): readonly { readonly variable: string; readonly meant: string }[] {
   const known = Object.keys(VARIABLES.describe()['keys'] as object)
-  // Short names resemble too many of other programs.
+  // Short names resemble too many variables of other programs.
   const long = known.filter((name) => name.includes('_'))
   return Object.keys(env).flatMap((variable) => {
     if (known.includes(variable)) return []

@@ -25,7 +25,7 @@ export type ConnectionLimits = {
   readonly atOnce: number
   /** Above this number, the client with the most connections loses idle ones. */
   readonly mostConnections: number
-  /** Beyond it, the client for which most bytes wait loses its connections. */
+  /** Above this number, the client with the most waiting bytes loses its connections. */
   readonly mostWaitingBytes: number
   /** The number of proxies to trust for X-Forwarded-For when connections are grouped by client. */
   readonly trustProxy: number
@@ -181,7 +181,7 @@ export class Connection {
   #end(response: HttpAnswer): void {
     // It may be incomplete.
     response.giveUpPlace()
-    // Nearly always the only one.
+    // There is nearly always only one.
     const at = this.underWay.indexOf(response)
     if (at === 0) this.underWay.shift()
     else if (at > 0) this.underWay.splice(at, 1)

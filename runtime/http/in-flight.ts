@@ -14,7 +14,7 @@ export const SMALL_BODY_BYTES = 16 * 1024
 /** A request that reserves bytes. */
 export type Holder = {
   heldBytes: number
-  /** Known before the first byte is reserved. */
+  /** The key, known before the first byte is reserved. */
   readonly key?: { readonly id: string; readonly accountId: string } | undefined
 }
 
@@ -72,7 +72,7 @@ export class InFlight {
     return this.#requests >= this.#mostRequests
   }
 
-  /** False if there are too many already; otherwise call `end` once. */
+  /** Counts a request. False if there are too many; otherwise call `end` once. */
   begin(): boolean {
     if (this.isFull) return false
     this.#requests += 1
@@ -186,7 +186,7 @@ export class HttpAnswer extends ServerResponse {
     return hasJoined
   }
 
-  /** Does nothing if it has no slot. */
+  /** Gives up the request's slot, if it has one. */
   giveUpPlace(): void {
     if (this.#hasPlace && !this.#isArriving) this.inFlight?.end(this.#accountId)
     this.#hasPlace = false

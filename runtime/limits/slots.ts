@@ -149,7 +149,7 @@ export class Slots {
     longest.at(-1)?.turnAway()
   }
 
-  /** False if no waiter may have a slot. */
+  /** Gives a slot to the next waiter. False if no waiter may have one. */
   #serveNext(): boolean {
     const next = this.#nextWaiter()
     if (next === undefined) return false

@@ -23,7 +23,7 @@ export function outboundUrlFault(text: string, networks: OutboundNetworks): stri
   return undefined
 }
 
-/** Why the address of a URL's host is rejected; undefined if it is accepted. */
+/** Explains why the address of a URL's host is rejected; undefined if it is accepted. */
 export function addressFault(
   { protocol }: Pick<URL, 'protocol'>,
   address: string,

@@ -50,7 +50,7 @@ export function sealedSecrets(key: Uint8Array): SealedSecrets {
   }
 }
 
-/** Part of the data, and of its backup. */
+/** The key file, which is part of the data and its backup. */
 export const SECRETS_FILE = 'secrets.key'
 
 /**

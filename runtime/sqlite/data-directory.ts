@@ -7,7 +7,7 @@ import type { Logger } from '../process/logger.ts'
 import { explainOpening, isWritable, requireWritableDirectory, makeDirectory } from './opening.ts'
 import { isBusy } from './sqlite-errors.ts'
 
-/** Exists, and is empty, wherever a service has run. */
+/** An empty lock file that exists wherever a service has run. */
 export const LOCK = 'in-use.lock'
 
 /** The remedy for a damaged file that holds only the lock. */

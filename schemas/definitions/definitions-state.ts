@@ -13,9 +13,9 @@ export type GeofencesState = {
   readonly last?: Coordinates & {
     readonly accuracy?: number
     readonly receivedAt: number
-    /** Shortly after a change: when the latest change that it was judged by came into force. */
+    /** Set shortly after a change: when the latest change considered in judging came into force. */
     readonly knew?: number
-    /** For an inaccurate position: a more accurate one within the seconds before. */
+    /** Set for an inaccurate position: a more accurate one from the seconds before. */
     readonly surer?: Coordinates & { readonly accuracy?: number; readonly receivedAt: number }
   }
   /** Standings by geofence; the device is outside geofences that are absent. */

@@ -16,9 +16,9 @@ export type Reading = Telemetry & {
 
 /** The newest readings from each partition, excluding those of the last position. */
 export type Readings = {
-  /** From heartbeats. */
+  /** Readings from heartbeats. */
   readonly heartbeats?: Readonly<Record<number, Reading>>
-  /** From repeats of the last position; `eventId` is its record's. */
+  /** Readings from repeats of the last position; `eventId` is its record's id. */
   readonly repeats?: Readonly<Record<number, Reading>>
 }
 

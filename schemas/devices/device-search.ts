@@ -62,7 +62,7 @@ export function matchRank({ whole, label }: { whole: number; label: string }): n
  */
 export function quickLook(words: readonly SearchKey[]): (text: string) => number | undefined {
   const looks = words.map(({ joined, spaced, separators }) => ({
-    // Separators, and zeros, may be in between.
+    // Separators and zeros may lie between the letters.
     letters: Array.from(joined),
     separators: Array.from(separators),
     whole: wholePattern(spaced.trim().split(' ')[0] ?? ''),

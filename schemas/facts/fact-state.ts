@@ -31,7 +31,7 @@ export type LastJudged = {
 export type LivenessState = {
   /** The newest sign of life. */
   readonly seenAt: number
-  /** Since when it is offline. */
+  /** Time since which the device is offline. */
   readonly offlineAt?: number
   readonly due: number | null
 }

@@ -15,7 +15,7 @@ export type FactDetails =
   | {
       readonly type: 'geofence.left'
       readonly geofence: NamedGeofence
-      /** Null: it was inside when the geofence came into force. */
+      /** Null if the device was inside when the geofence came into force. */
       readonly enteredAt: number | null
       readonly seconds: number | null
     }

@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>
  */
 const NEAR_ZERO = 0.001
 const SATELLITES = ['satellites', 'sat', 'sats', 'numSat']
-/** False: the tracker has no fix. */
+/** Fields that are false if the tracker has no fix. */
 const FIX = ['gpsStatus', 'fix']
 
 /** Whether fields flag the position beside them as having no fix: an old position, or zeros. */

@@ -7,7 +7,7 @@ export type NumberField = {
   readonly expected: string
   /** An addition to the message about a value out of range. */
   readonly advice?: string
-  /** The unit, in documents. */
+  /** Description with the unit, for documentation. */
   readonly meaning: string
 }
 

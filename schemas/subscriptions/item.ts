@@ -15,7 +15,7 @@ export type Item = {
   readonly id: string
   /** When it happened. */
   readonly at: number
-  /** Since when it could have been sent. */
+  /** Time since which the item could have been sent. */
   readonly since: number
 } & (
   | { readonly kind: 'fact'; readonly fact: DeviceFact }

@@ -135,7 +135,7 @@ export type SubscriptionProgress = {
   }
   /** A warning for operators about the last delivery although it succeeded. */
   readonly notice?: string
-  /** Since when it failed, until everything that waited has been sent. */
+  /** Time since which the subscription failed, until all waiting items have been sent. */
   readonly backlogSince?: number
   /** The warnings of this failure already given. */
   readonly warned?: number

@@ -14,7 +14,7 @@ import type { Amount } from './definition-totals.ts'
  */
 export type DefinitionDocument = {
   readonly id: string
-  /** Absent: it was deleted. */
+  /** Absent if the definition was deleted. */
   readonly accountId?: string
   /** The account, also after a deletion. */
   readonly holder?: string
@@ -24,7 +24,7 @@ export type DefinitionDocument = {
   /** Absent if version 0.3.0 wrote the document. */
   readonly version?: number
   readonly deletedAt?: number
-  /** Account and external id: unique. */
+  /** Account and external id, which are unique together. */
   readonly external?: string
   /** A copy of the content's name; absent if version 0.3.0 wrote the document. */
   readonly name?: string

@@ -33,8 +33,8 @@ export async function findCheckpoint(
 
 /**
  * Moves a partition's checkpoint to the end of a batch, after everything else of the batch has been
- * written, unless another projector has moved it further. Compares and sets, so that it never passes
- * entries that restored read models lack.
+ * written, unless another projector has moved it further. Compares and sets, so that it never
+ * passes entries that restored read models lack.
  */
 export async function moveCheckpoint(
   readModels: Applied,
@@ -57,7 +57,7 @@ async function replace(
   { partition, lastOffset, entries, foldVersion }: ProjectionBatch,
 ): Promise<boolean> {
   const last = entries.at(-1)
-  // Until there is an event.
+  // A placeholder until there is an event.
   const { offset, id } = found ?? { offset: -1, id: '' }
   const isLater = last !== undefined && last.origin.offset > offset
   const event = isLater ? { offset: last.origin.offset, id: eventIdOf(last.event) } : { offset, id }

@@ -62,7 +62,7 @@ export type FactStates = {
   /** The unwritten states, in parts. */
   unwritten(): Iterable<readonly StateChange[]>
   unwrittenOf(device: DeviceName): StateChange | undefined
-  /** After a change of its row from outside, unless its state is unwritten. */
+  /** Rereads a device after its row was changed elsewhere, unless its state is unwritten. */
   reread(device: DeviceName): void
   /** Discards a state that cannot be written: the device's state is the file's again. */
   giveUp(device: DeviceName): void
@@ -88,9 +88,9 @@ type Known = DeviceName & {
   partition: number
   /** Approximate size of the state as JSON. */
   bytes: number
-  /** Undefined: the file has no state. */
+  /** The state in the file; undefined if there is none. */
   stored: Stored | undefined
-  /** Undefined: the file has this state. */
+  /** Set while the file lacks this state. */
   unwritten: { readonly after: number; readonly since: number } | undefined
 }
 type Unwritten = Known & { readonly state: FactState }

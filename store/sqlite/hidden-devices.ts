@@ -98,7 +98,10 @@ const FOUND_AT_ONCE = 5_000
 const LIVES_OF_DEVICES = `SELECT device_id, life FROM json_each(?2)
   CROSS JOIN device_settings ON account_id = ?1 AND device_id = value WHERE life IS NOT NULL`
 
-/** In the settings table, where one transaction compares the life and changes the rest. */
+/**
+ * Stores lives in the settings table, so that one transaction compares the life and changes the
+ * rest.
+ */
 export function sqliteDeviceLives(database: Database): DeviceLives {
   const find = database.prepare<{ life: string | null }>(
     'SELECT life FROM device_settings WHERE account_id = ? AND device_id = ?',

@@ -17,7 +17,7 @@ import { WRITTEN_AFTER_ENTRIES, type FactStates, type StateChange } from './fact
 const WRITTEN_AT_ONCE_BYTES = 2 ** 16
 /** Maximum time that other work waits. */
 const LONGEST_TURN_MS = 10
-/** Devices between two checks of the clock. */
+/** Number of devices judged between two checks of the clock. */
 const ASKED_EVERY = 8
 
 const NOTHING: JudgedFacts = { facts: [], failed: [] }
@@ -204,7 +204,7 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
       readProgress().set(read.partition, progressRow(read))
     },
 
-    /** In a transaction: writes where judging starts. */
+    /** Writes where judging starts; call it in a transaction. */
     begin(partition: number, offset: number): void {
       write.run(partition, offset, null, null)
     },
@@ -229,7 +229,7 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
       return lastOffset - (inFile.get(partition) ?? -1) > WRITTEN_AFTER_ENTRIES
     },
 
-    /** After a change of the table: everything is as in the file. */
+    /** Drops cached progress after the table was changed elsewhere. */
     forget(): void {
       known = undefined
     },

@@ -32,7 +32,7 @@ const NUMBERS = (ids: string) => `SELECT number FROM device_statuses
 
 const IN_RANGE = `device IN (${NUMBERS('?2')}) AND timestamp >= ?3 AND timestamp < ?4`
 
-/** From the index alone. */
+/** Reads only the index. */
 const EXTENT = `WITH page AS (
     SELECT rowid AS row FROM records WHERE ${IN_RANGE} LIMIT ?5)
   SELECT count(*), min(row), max(row) FROM page`

@@ -50,7 +50,7 @@ const DEVICES_REMOVED_AT_ONCE = 200
 
 const ENDINGS = ['', '-wal', '-shm']
 
-/** They are rebuilt from the log. */
+/** Remedies for damaged read models, which can be rebuilt from the log. */
 const REMEDIES = {
   remedy: 'remove this file, and it is rebuilt from the log',
   ifDamaged: 'remove this file, and it is rebuilt from the log',

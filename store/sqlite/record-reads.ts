@@ -34,7 +34,7 @@ type StepRow = readonly [
 const STEP_COLUMNS =
   'timestamp, latitude, longitude, speed, record_id, accuracy, log_partition, log_offset'
 
-/** In the order of `TrackRow`. */
+/** Columns in the order of `TrackRow`. */
 const TRACK_COLUMNS = `timestamp, latitude, longitude, ${OPTIONAL_NAMES.join(', ')}, record_id`
 
 /** A page's rows; the start is a single bound, so that both are index scans. */

@@ -103,7 +103,10 @@ function trackPoint({
   ].join('')
 }
 
-/** On separate lines, none empty: otherwise GDAL reads the elements as a single number, 0. */
+/**
+ * Writes the parts on separate, non-empty lines: otherwise GDAL reads the elements as a single
+ * number, 0.
+ */
 function element(name: string, parts: readonly string[]): readonly string[] {
   return parts.length === 0 ? [] : [`<${name}>`, ...parts, `</${name}>`]
 }

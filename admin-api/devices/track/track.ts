@@ -41,7 +41,7 @@ const TRACK_PARAMETERS = {
   }).described('West, south, east, north: `rows` only cover this part of the map, in more detail'),
 }
 
-/** In the order of `TrackRow`. */
+/** Columns in the order of `TrackRow`. */
 const COLUMNS = ['timestamp', 'latitude', 'longitude', ...OPTIONAL_FIELDS, 'recordId'] as const
 
 /** A device's track for a map, thinned to the wanted number of points. */

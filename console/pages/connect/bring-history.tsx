@@ -166,7 +166,7 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
 
 const UNKNOWN_FORMAT = /^its format is not recognised: name it with --format \((.*)\)$/
 
-/** Why something was omitted. Here the operator cannot name a file's format. */
+/** Explains why items were omitted. On this page the operator cannot choose a file's format. */
 function leftOutText(reason: string, count: number): string {
   const [, formats] = UNKNOWN_FORMAT.exec(reason) ?? []
   return formats === undefined

@@ -16,7 +16,7 @@ export type Draft = {
   readonly key?: DraftKey | undefined
   /** The first report of the device that was named, so that it is named only once in its life. */
   readonly namedSince?: string | undefined
-  /** Earlier events are ignored, ISO 8601. */
+  /** Start of the wait, in ISO 8601: earlier events are ignored. */
   readonly since: string
 }
 

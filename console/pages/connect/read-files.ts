@@ -12,7 +12,7 @@ type Read = {
 
 export type Imported = {
   accepted: number
-  /** Rejected points, by reason. */
+  /** Number of rejected points, by reason. */
   readonly refused: Map<string, number>
 }
 
@@ -21,7 +21,10 @@ export function countHistory(read: Read): Promise<FoundHistory> {
   return readInWorker(read, false, () => Promise.resolve())
 }
 
-/** Reads them again, and imports their points in the order of the files. After an interruption it may start over. */
+/**
+ * Reads them again, and imports their points in the order of the files. After an interruption it
+ * may start over.
+ */
 export async function sendHistory(read: Read, imported: Imported): Promise<void> {
   const { id } = await api.post('/imports', {})
   const path = { id }
@@ -57,7 +60,7 @@ async function retryCall<Answer>(
     } catch (thrown) {
       signal.throwIfAborted()
       const { status, retryAt = 0 } = toFailure(thrown)
-      // 0: there was no response.
+      // Status 0 means that there was no response.
       const isLater = status === 0 || status === 429 || status >= 500
       if (!isLater || Date.now() - beganAt > GIVE_UP_AFTER_MS) throw thrown
       await pause(Math.max(pauseMs, retryAt - Date.now()), signal)

@@ -61,7 +61,7 @@ export function SendTest({
   )
 }
 
-/** Erases the device if the test report is all it has. */
+/** Erases the device if the test report is its only one. */
 function RemoveTest({ deviceId, onRemoved }: { deviceId: string; onRemoved: () => void }) {
   const remove = useAction(async () => {
     const path = { deviceId }

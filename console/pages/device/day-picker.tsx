@@ -195,7 +195,7 @@ function Calendar({
   )
 }
 
-/** Positions a filled panel below the button, as far as it stays within the window. */
+/** Positions a filled panel below the button, but within the window. */
 function placeBelow(button: HTMLElement | null, panel: HTMLElement | null): void {
   if (button === null || panel === null) return
   const { bottom, left } = button.getBoundingClientRect()

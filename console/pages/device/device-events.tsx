@@ -10,7 +10,7 @@ import { useLoad } from '../../ui/use-load.ts'
 import type { DeviceRange } from './track-data.ts'
 
 const MOST = 1_000
-/** Rows drawn, and as many more on each request. */
+/** Number of rows drawn first, and added on each request. */
 const ROWS = 50
 const NONE: readonly ApiFact[] = []
 

@@ -31,7 +31,7 @@ import { useClockError, WrongClock } from './wrong-clock.tsx'
 import { addressOf } from '../../core/address.ts'
 import { Ago } from '../../ui/time.tsx'
 
-/** Settings and key may change elsewhere. */
+/** Refresh interval: settings and key may be changed elsewhere. */
 const AGAIN = { everyMs: 30_000 }
 
 /** The page of a device: position, tracks, settings. */

@@ -136,7 +136,7 @@ export function AtMoment({
   )
 }
 
-/** Worded as in the list of trips. */
+/** Describes where the device was, in the wording of the trip list. */
 function whereText(episode: Episode | undefined): string | undefined {
   if (episode?.kind === 'stop') return placeText(episode.place)
   return episode?.kind === 'trip' ? wayText(episode.start.place, episode.end.place) : undefined

@@ -42,7 +42,9 @@ export function Replay({
   isAlone: boolean
   onMove: (at: number) => void
   onFollow: (isFollowing: boolean) => void
-  /** Gets the length of the tail behind the marker; undefined once the replay has stopped. */
+  /**
+   * Called with the length of the tail behind the marker, or undefined once the replay has stopped.
+   */
   onPlay: (tailMs: number | undefined) => void
   children: ComponentChildren
 }) {

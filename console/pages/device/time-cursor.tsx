@@ -64,7 +64,7 @@ export function TimeStrip({
   at: number
   bands: readonly TimeBand[]
   selected: TimeBand | undefined
-  /** Events of the device; the same as in the list of events. */
+  /** Events to mark on the axis, the same as in the event list. */
   marks: readonly ApiFact[]
   onMove: (at: number) => void
   /** Selects the previous (-1) or next (1) report. */

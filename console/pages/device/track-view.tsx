@@ -249,7 +249,7 @@ function TrackSummary({
   trips,
 }: {
   track: Track
-  /** Undefined while they are being read; null if they are not listed. */
+  /** Totals of trips; undefined while loading, null if trips are not listed. */
   trips: Totals | undefined | null
 }) {
   const { total, points, maxSpeed, toleranceMetres } = track

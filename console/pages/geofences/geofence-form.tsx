@@ -33,7 +33,7 @@ export function GeofenceForm({
   onCancel,
 }: {
   of: ApiGeofence | undefined
-  /** Suggested for a new one. */
+  /** The suggested name for a new geofence. */
   name: string
   drawing: Drawing
   onSaved: (geofence: ApiGeofence) => void

@@ -19,7 +19,7 @@ import { toPaintedGeofence, useGeofences, type ApiGeofence } from './use-definit
 import { useSketch } from './use-sketch.ts'
 import { whomText } from './whom.tsx'
 
-/** More rows than anybody reads take long to show. */
+/** Maximum number of rows, because more take long to render. */
 const MOST_ROWS = 200
 
 /** All geofences, as a list and on a map, which also draws them. */

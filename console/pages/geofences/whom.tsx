@@ -90,7 +90,7 @@ export function useWhom(first: Whom) {
 
 const FOUND = 20
 
-/** Devices by words of their names or ids. */
+/** Finds devices by words of their names or ids. */
 export async function findDevices(
   typed: string,
   signal: AbortSignal,

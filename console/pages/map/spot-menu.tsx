@@ -8,7 +8,7 @@ import { useKeys } from '../../ui/keys.tsx'
 import { usePlace } from '../device/use-place.ts'
 import { SPOT_ACTIONS, type Pin } from './pin.ts'
 
-/** Where the menu of a spot is open: in pixels of the window, and on earth. */
+/** Location of the open menu: in pixels of the window, and on the map. */
 export type OpenSpot = { readonly x: number; readonly y: number; readonly at: Pin }
 
 const EDGE_PIXELS = 8
@@ -97,7 +97,10 @@ export function SpotMenu({ of: { x, y, at }, onClose }: { of: OpenSpot; onClose:
 const HOLD_MS = 550
 const STILL_PIXELS = 10
 
-/** Calls `open` for a right click, a long press, and the key of menus: that is for the middle. */
+/**
+ * Calls `open` for a right click, a long press, and the menu key, which opens the menu at the map's
+ * centre.
+ */
 export function onSpotMenu(map: OlMap, open: (spot: OpenSpot) => void): void {
   const target = map.getTargetElement() as HTMLElement
   let timer: ReturnType<typeof setTimeout> | undefined

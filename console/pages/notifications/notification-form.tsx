@@ -269,7 +269,10 @@ function Clock({ value, ...field }: { name: string; label: string; value: string
   )
 }
 
-/** Which items are omitted as too old; `isNews`: for people, who get current events. */
+/**
+ * Field for the maximum age of items; `isNews`: the receiver is a person, who only wants current
+ * events.
+ */
 function MaxAge({ of: seconds, isNews }: { of: number | undefined; isNews: boolean }) {
   const { text, unit } = splitAge(seconds)
   const usual = isNews ? 'an hour' : 'nothing is omitted'

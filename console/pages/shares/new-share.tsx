@@ -77,7 +77,7 @@ export function NewShare(props: DialogProps) {
       ...(name.trim() !== '' && { name: name.trim() }),
       deviceIds: chosen.map(({ deviceId }) => deviceId),
       ...(given.length > 0 && { names: Object.fromEntries(given) }),
-      // Counted from the click, however long the dialog was open.
+      // Counted from the click, regardless of how long the dialog was open.
       expiresAt: new Date(lasts === '' ? until : serverNow() + Number(lasts)).toISOString(),
       trailMinutes: Number(trailMinutes),
       showsNow,

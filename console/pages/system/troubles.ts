@@ -69,7 +69,7 @@ function findLag({ lag }: System): Trouble | undefined {
   }
 }
 
-/** Facts follow positions: they alone are behind only if something is wrong with them. */
+/** Facts are judged after positions are projected, so this reports a lag only of judging itself. */
 function findFactsLag({ factsLagSeconds, lag }: System): Trouble | undefined {
   const seconds = (factsLagSeconds ?? 0) - (lag?.seconds ?? 0)
   if (seconds <= LAG_SECONDS) return undefined
@@ -87,7 +87,7 @@ function findFailingDevices({ failingDevices }: System): Trouble | undefined {
   }
 }
 
-/** Longer than after a start, with the usual FACTS_GRACE_SECONDS. */
+/** Longer than it takes after a start, with the default FACTS_GRACE_SECONDS. */
 const HELD_SECONDS = 900
 
 function findHeldSilence({ silenceHeldSeconds }: System): Trouble | undefined {

@@ -171,7 +171,7 @@ function recordBatch(
   }
 }
 
-/** Messages of producers other than ours are not encodedMessage yet. */
+/** Messages of producers other than ours are not encoded yet. */
 function encodeMessage(message: Message | EncodedRecord): EncodedRecord {
   if (message instanceof EncodedRecord) return message
   const { timestamp, ...content } = message
