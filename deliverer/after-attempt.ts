@@ -166,7 +166,7 @@ function succeeded(progress: SubscriptionProgress, attempt: AttemptMade): Subscr
 
 function addMailTime(progress: SubscriptionProgress, { now, isMail, status }: AttemptMade) {
   if (isMail !== true || !isSuccess(status)) return {}
-  return { mailedAt: [...mailedWithinHour(progress.mailedAt, now), now] }
+  return { mailedAt: [...keepLastHour(progress.mailedAt, now), now] }
 }
 
 /**
@@ -239,12 +239,12 @@ export function mailWaitMs(
   firstSince: number,
   now: number,
 ): number {
-  const recent = mailedWithinHour(mailedAt, now)
+  const recent = keepLastHour(mailedAt, now)
   const [oldest = now] = recent.slice(-MOST_MAILS_AN_HOUR)
   const spareMs = recent.length < MOST_MAILS_AN_HOUR ? 0 : oldest + HOUR_MS - now
   return Math.max(firstSince + MINUTE_MS - now, spareMs)
 }
 
-function mailedWithinHour(mailedAt: readonly number[] = [], now: number): readonly number[] {
+function keepLastHour(mailedAt: readonly number[] = [], now: number): readonly number[] {
   return mailedAt.filter((at) => now - at < HOUR_MS)
 }

@@ -226,7 +226,7 @@ export function eraseState(
 }
 
 /** When the device last reported, or was erased. */
-export function stateSeenAt({ liveness, erased }: FactState): number {
+export function findLastSeen({ liveness, erased }: FactState): number {
   return Math.max(liveness?.seenAt ?? 0, erased?.at ?? 0)
 }
 
@@ -237,7 +237,7 @@ export type DeviceSince = { readonly deviceId: string; readonly since: number | 
  * Returns the time since which a device has been in a geofence, or a rule has been raised for it;
  * undefined if it is not.
  */
-export function standingSince(
+export function findStandingSince(
   { geofences, rules }: DefinitionsState,
   definitionId: string,
   revision?: number,

@@ -83,7 +83,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     succeed(
       ctx,
       device === 'gone by age'
-        ? goneDeviceView(deviceId, settings)
+        ? viewExpiredDevice(deviceId, settings)
         : deviceView({ ...device, settings }, clock.now()),
     )
   }
@@ -118,7 +118,7 @@ const CHANGED_DEVICE: JsonSchema = {
   required: ['deviceId', 'name', 'status', 'reportCount', 'disabled', 'labels'],
 }
 
-function goneDeviceView(deviceId: string, settings: Device['settings']) {
+function viewExpiredDevice(deviceId: string, settings: Device['settings']) {
   const { name = null, labels = [], ...others } = settings
   return { deviceId, name, status: 'offline', reportCount: 0, labels, ...others }
 }

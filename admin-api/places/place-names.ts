@@ -42,7 +42,7 @@ export class PlaceNames {
     const endTurn = createFairYielder(accountId)
     return async (position) => {
       await endTurn()
-      const smallest = smallestAround(geofences, position)
+      const smallest = findSmallestAround(geofences, position)
       const town = towns.nearest(position)
       const isLarge = smallest === undefined || smallest.metres > LARGEST_TOWN_METRES
       const street = isLarge ? await this.#streets.nearest(position) : undefined
@@ -94,7 +94,7 @@ function streetOrTown(
 type Around = { readonly geofence: Geofence; readonly metres: number }
 
 /** Finds the smallest geofence around a position, which is the most informative. */
-function smallestAround(index: GeofenceIndex, position: Coordinates): Around | undefined {
+function findSmallestAround(index: GeofenceIndex, position: Coordinates): Around | undefined {
   let smallest: Around | undefined
   for (const { geofence, areas } of index.around(position)) {
     for (const area of areas) {

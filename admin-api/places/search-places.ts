@@ -44,8 +44,8 @@ export async function searchPlaces(
   const towns = await findTowns(searched, { near, most: MOST_OF_A_KIND })
   const townMatch = towns[0]?.match === 0 ? 0 : 2
   const found = [
-    ...bestOf(await findGeofences(searched, searching), near),
-    ...(near === undefined ? [] : bestOf(await findStreets(searched, near, searching), near)),
+    ...pickBest(await findGeofences(searched, searching), near),
+    ...(near === undefined ? [] : pickBest(await findStreets(searched, near, searching), near)),
     // Towns stay in their own order: large and near towns first.
     ...towns.map(({ town }): Found => ({ kind: 'town', ...town, match: townMatch })),
   ]
@@ -108,7 +108,7 @@ async function findStreets(
   return [...found.values()]
 }
 
-function bestOf(found: readonly Found[], near: Coordinates | undefined): Found[] {
+function pickBest(found: readonly Found[], near: Coordinates | undefined): Found[] {
   return found
     .map((place) => ({ place, metres: near === undefined ? 0 : metresBetween(near, place) }))
     .sort((a, b) => a.place.match - b.place.match || a.metres - b.metres)

@@ -24,7 +24,7 @@ import { recordAction } from '../http/record-action.ts'
 import { flag, list, parsedValue, text, valuesOf, wholeNumber, type InputOf } from '../http/rule.ts'
 import { isoTime } from '../http/views.ts'
 import {
-  sharedNames,
+  listSharedNames,
   shareTitle,
   shareTitles,
   SHARE,
@@ -130,7 +130,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     }
     const token = newShareToken()
     if (!(await store.createShare(share, secretHash(token)))) throw unknownDeviceError()
-    const title = shareTitle(share, await sharedNames(share, store))
+    const title = shareTitle(share, await listSharedNames(share, store))
     const details = { name: title, deviceIds, trailMinutes, showsNow, showsStreets }
     const ends = { expiresAt: isoTime(expiresAt) }
     await record(ctx, caller, 'share.created', share, { ...details, ...ends })
@@ -142,7 +142,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     const { accountId } = caller
     const share = await store.deleteShare({ accountId, shareId: pathParameter(ctx, 'id') })
     if (share === undefined) throw new ApiError('NOT_FOUND', 'there is no share with this id')
-    const name = shareTitle(share, await sharedNames(share, store))
+    const name = shareTitle(share, await listSharedNames(share, store))
     await record(ctx, caller, 'share.revoked', share, { name })
     succeed(ctx, null, { message: 'the link no longer shows anything' })
   }

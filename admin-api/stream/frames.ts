@@ -78,11 +78,11 @@ export function readerFrames({
       case 'gap':
         return entry.origin === undefined && isOlder(reader) ? '' : gap(entry.reason)
       case 'position':
-        if (!reader.isInStep || !resumable) return past(entry, reader)
-        if (entry.text === undefined) return (entry.text = past(entry, reader))
+        if (!reader.isInStep || !resumable) return writePastEntry(entry, reader)
+        if (entry.text === undefined) return (entry.text = writePastEntry(entry, reader))
         return countFrame('position', entry.text)
       case 'erasure':
-        return past(entry, reader)
+        return writePastEntry(entry, reader)
       case 'fact':
       case 'erased':
         return ''
@@ -94,7 +94,7 @@ export function readerFrames({
     return reader.next <= joined
   }
 
-  function past(entry: ReadEntry, { place }: LogReader): string {
+  function writePastEntry(entry: ReadEntry, { place }: LogReader): string {
     if (entry.kind === 'position') {
       return frame('position', JSON.stringify(showing.record(entry.event)), writeIdAt(place))
     }
@@ -118,7 +118,7 @@ export function readerFrames({
   return {
     wants,
     idAt: writeIdAt,
-    past,
+    past: writePastEntry,
     live,
     gap,
     lagging: (id) => frame('lagging', COME_AGAIN, id),

@@ -78,7 +78,7 @@ export function streamReader(
       yield retryLine() + pulse.beatNow()
       yield* pulse.meanwhile(feed.until(feed.hasBegun, { signal }))
       if (signal.aborted) return
-      place ??= resumeAfter === undefined ? positionAtEnd() : yield* found(resumeAfter)
+      place ??= resumeAfter === undefined ? positionAtEnd() : yield* findPosition(resumeAfter)
       yield* pulse.meanwhile(feed.until(feed.isCaughtUp, { signal }))
       const reader = new LogReader(feed, place, frames.wants)
       while (!feed.holds(place.offsets)) if (!(yield* catchUp(reader))) return
@@ -92,7 +92,7 @@ export function streamReader(
     return { offsets: feed.end(), last: feed.last }
   }
 
-  async function* found(claimed: ReaderPosition): AsyncGenerator<string, ReaderPosition> {
+  async function* findPosition(claimed: ReaderPosition): AsyncGenerator<string, ReaderPosition> {
     const looking = { feed, log, retryMs, ending: () => signal, logger }
     const found = yield* pulse.meanwhile(findPlace(claimed, looking))
     if (found?.lost !== undefined) yield frames.gap('expired')
@@ -124,7 +124,7 @@ export function streamReader(
           return next.value
         }
         if (next.value.kind === 'gap') yield frames.gap(next.value.reason)
-        else yield* past(next.value.entries, reader)
+        else yield* sendPast(next.value.entries, reader)
       }
     } finally {
       catchingUp = false
@@ -135,7 +135,7 @@ export function streamReader(
     }
   }
 
-  async function* past(
+  async function* sendPast(
     entries: Iterable<ReadEntry>,
     reader: LogReader,
   ): AsyncGenerator<string, void> {

@@ -46,7 +46,7 @@ export async function replayDeadLetters(
     }
     for (const kept of batch.entries) {
       const letter = { kept, now: await eventLog.readAgain(kept) }
-      const fate = await fateOf(letter, store)
+      const fate = await decideFate(letter, store)
       letters[fate.kind].push(letter)
       counts[fate.kind] += 1
       if (fate.kind === 'left') write(`left: ${place(letter)}: ${fate.reason}\n`)
@@ -60,7 +60,7 @@ export async function replayDeadLetters(
   )
 }
 
-async function fateOf(
+async function decideFate(
   { kept, now }: DeadLetter,
   store: Pick<Erasures, 'erasuresOf'>,
 ): Promise<Fate> {

@@ -109,7 +109,7 @@ async function buildAndCompare(
   const built = { generation: rebuild.to, readModels: after }
   const building = startProjecting(built, { ...dependencies, knownUpTo: cover.upTo })
   try {
-    await building.until(cover.upTo, { what: `building generation ${rebuild.to}`, extent })
+    await building.waitUntil(cover.upTo, { what: `building generation ${rebuild.to}`, extent })
     // Never project a log into read models that it cannot continue.
     if (unfit === undefined) await catchUp(old, cover.upTo, extent, dependencies)
 
@@ -124,7 +124,7 @@ async function buildAndCompare(
     await rebuild.settleErasures()
     // After the switch no event that was visible before may be missing.
     const shown = await before.checkpoint()
-    await building.until(lowerOffsets(shown, endOf(await eventLog.extent())))
+    await building.waitUntil(lowerOffsets(shown, endOf(await eventLog.extent())))
     signal.throwIfAborted()
     await rebuild.switchOver()
     screen.write('switched, waiting until every process has followed\n')
@@ -186,7 +186,7 @@ function startProjecting(
 
   return {
     /** Resolves when the generation has reached `target`; optionally shows the progress. */
-    async until(target: Offsets, shown?: { what: string; extent: readonly Extent[] }) {
+    async waitUntil(target: Offsets, shown?: { what: string; extent: readonly Extent[] }) {
       const now = () => performance.now()
       const begun = now()
       const progress = showProgress({ screen, now })
@@ -226,7 +226,7 @@ async function catchUp(
   if (hasReached(await old.readModels.checkpoint(), target)) return
   const projecting = startProjecting(old, { ...dependencies, knownUpTo: {} })
   try {
-    await projecting.until(target, {
+    await projecting.waitUntil(target, {
       what: `bringing generation ${old.generation} up to date`,
       extent,
     })

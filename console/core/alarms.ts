@@ -9,7 +9,7 @@ export function isHandled({ type }: ApiFact): boolean {
 }
 
 /** Returns the newer of two versions, from a list and from the stream: either may arrive first. */
-export function laterHandling(
+export function pickLaterHandling(
   one: ApiHandling | undefined,
   other: ApiHandling | undefined,
 ): ApiHandling | undefined {

@@ -42,7 +42,7 @@ const ORDER: Readonly<Record<ShownStatus, number>> = { online: 0, idle: 1, offli
 const labelsText = ({ labels }: LiveDevice) => labels.join(', ')
 const iso = (ms: number) => new Date(ms).toISOString()
 
-const byNumber = (of: (device: LiveDevice) => number | undefined) => ({
+const compareNumbers = (of: (device: LiveDevice) => number | undefined) => ({
   compare: (a: LiveDevice, b: LiveDevice) => (of(a) ?? 0) - (of(b) ?? 0),
   isMissing: (device: LiveDevice) => of(device) === undefined,
 })
@@ -86,7 +86,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
     title: 'Speed',
     field: 'speed',
     isDescending: true,
-    ...byNumber(({ motion }) => motion.speed),
+    ...compareNumbers(({ motion }) => motion.speed),
     text: (device, { now, units }) => motionText(device, now, units),
     value: ({ motion }) => motion.speed,
   },
@@ -103,7 +103,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
     id: 'battery',
     title: 'Battery',
     field: 'battery',
-    ...byNumber((device) => newestTelemetry(device).battery),
+    ...compareNumbers((device) => newestTelemetry(device).battery),
     text: (device) => batteryText(newestTelemetry(device).battery),
     value: (device) => newestTelemetry(device).battery,
   },

@@ -68,7 +68,7 @@ export const LOW_BATTERY = 0.15
  * The states of a device that need attention: `Quiet`, `Battery 8 %`, `Too warm`, the name of a
  * raised rule.
  */
-export function exceptionTexts(
+export function listExceptions(
   device: Pick<LiveDevice, 'status' | 'raised' | 'position' | 'telemetry'>,
   ruleNames: ReadonlyMap<string, string> = new Map(),
 ): readonly string[] {

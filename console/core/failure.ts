@@ -92,12 +92,12 @@ function textOf(value: unknown): string | undefined {
  */
 export function faultText({ field, message }: FieldFault, label: string, isEmpty: boolean): string {
   if (/^[A-Z]/.test(message)) return message
-  if (isEmpty) return `Enter ${articleOf(label)} ${lowerFirstLetter(label)}.`
+  if (isEmpty) return `Enter ${chooseArticle(label)} ${lowerFirstLetter(label)}.`
   const isAboutField = message.startsWith(`${field} `)
   return sentence(isAboutField ? label + message.slice(field.length) : message)
 }
 
-function articleOf(label: string): string {
+function chooseArticle(label: string): string {
   return /^[aeio]/i.test(label) ? 'an' : 'a'
 }
 

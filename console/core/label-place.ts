@@ -49,14 +49,14 @@ export function labelPlace(
   return inView.find(isFree) ?? (isWanted ? (inView[0] ?? boxOn(SIDES[0])) : undefined)
 
   function boxOn({ across, down }: (typeof SIDES)[number]): PixelBox {
-    const far = (side: number, size: number) => side * (FROM_DEVICE + size / 2)
-    const top = y + far(down, height) - height / 2
-    const left = inside(x + far(across, width) - width / 2, across === 0)
+    const centreAt = (side: number, size: number) => side * (FROM_DEVICE + size / 2)
+    const top = y + centreAt(down, height) - height / 2
+    const left = shiftIntoView(x + centreAt(across, width) - width / 2, across === 0)
     return { left, top, right: left + width, bottom: top + height }
   }
 
   /** Shifts a label below or above a device into the view. */
-  function inside(left: number, isCentred: boolean): number {
+  function shiftIntoView(left: number, isCentred: boolean): number {
     const isMovable = isCentred && x >= 0 && x <= viewWidth
     return isMovable ? Math.max(FROM_EDGE, Math.min(left, viewWidth - FROM_EDGE - width)) : left
   }

@@ -22,7 +22,7 @@ export const KINDS = {
 export type ReceiverKind = keyof typeof KINDS
 
 /** The subject: `Geofence entered or geofence left, Yard`, `Rule Too fast raised`. */
-export function whatText(
+export function describeSubject(
   {
     source,
     types,

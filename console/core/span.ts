@@ -117,8 +117,8 @@ const MOST_RECORDS = 100_000
  * Undefined if nothing is missing.
  */
 export function nextDays(missing: DayCounts, near: string): Span | undefined {
-  const away = (day: string) => Math.abs(dayCount({ first: near, last: day }) - 1)
-  const days = [...missing.keys()].sort((a, b) => away(a) - away(b))
+  const countDaysAway = (day: string) => Math.abs(dayCount({ first: near, last: day }) - 1)
+  const days = [...missing.keys()].sort((a, b) => countDaysAway(a) - countDaysAway(b))
   const [nearest] = days
   if (nearest === undefined) return undefined
   let [first, last, records] = [nearest, nearest, 0]

@@ -5,11 +5,11 @@ import { isZone } from '../core/times.ts'
 
 /** The operator's settings in this browser, shared by all its tabs. */
 
-export const theme = keptChoice('theme', ['system', 'light', 'dark'])
-export const speedUnit = keptChoice('speed', SPEED_UNITS)
-export const lengthUnit = keptChoice('length', LENGTH_UNITS)
-export const sosSound = keptChoice('sos-sound', ['off', 'on'])
-export const clockHours = keptChoice('clock', CLOCKS, localeClock())
+export const theme = createChoice('theme', ['system', 'light', 'dark'])
+export const speedUnit = createChoice('speed', SPEED_UNITS)
+export const lengthUnit = createChoice('length', LENGTH_UNITS)
+export const sosSound = createChoice('sos-sound', ['off', 'on'])
+export const clockHours = createChoice('clock', CLOCKS, localeClock())
 
 /** `local`, `UTC` or a name such as `Europe/Vienna`. */
 export const zoneChoice = createPreference('zone', 'local', (text) =>
@@ -58,7 +58,7 @@ export function createPreference<T extends string>(
 }
 
 /** Stores a choice among a few texts. */
-function keptChoice<const T extends string>(
+function createChoice<const T extends string>(
   name: string,
   choices: readonly [T, ...T[]],
   standard = choices[0],

@@ -145,7 +145,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
   }
 
   /** The items after a mark. */
-  async function after(
+  async function readAfter(
     subscription: DeviceSubscription,
     { mark: from, limit, ...query }: ItemsQuery,
   ): Promise<NextItems> {
@@ -176,10 +176,10 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
   }
 
   return {
-    after,
+    after: readAfter,
 
     /** The items with these ids that still exist. */
-    async byIds(
+    async readByIds(
       { accountId, source }: DeviceSubscription,
       ids: readonly string[],
     ): Promise<readonly Told[]> {
@@ -212,7 +212,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
       let result = waiting ?? { count: 0, more: false, mark }
       while (result.count < MOST_COUNTED && !query.signal.aborted) {
         const from = { mark: result.mark, limit: COUNTED_AT_ONCE, waitMs: 0 }
-        const page = await after(subscription, { ...from, ...query })
+        const page = await readAfter(subscription, { ...from, ...query })
         const count = result.count + page.told.length
         result = { count, more: !page.end, mark: page.mark }
         if (page.end) break

@@ -74,7 +74,7 @@ export function runSubscription(
         next = { restMs: RETRY_MS }
       }
       if (next.restMs !== undefined) {
-        const mostMs = Math.min(LOOKS_EVERY_MS, untilLateMail(current))
+        const mostMs = Math.min(LOOKS_EVERY_MS, timeToLateMail(current))
         await pause(Math.min(next.restMs, mostMs), wake.signal)
       }
     }
@@ -94,7 +94,7 @@ export function runSubscription(
       waitingSince = undefined
       return { subscription: await countWaiting(subscription), restMs: Infinity }
     }
-    if (untilLateMail(subscription) <= 0) return deliver(subscription, loadLate)
+    if (timeToLateMail(subscription) <= 0) return deliver(subscription, loadLate)
     const isAgain = progress.resend.length > 0
     const every = isAgain ? 0 : (progress.deliveredAt ?? 0) + everySeconds * 1_000
     const dueAt = Math.max(progress.attempt?.nextAt ?? 0, every)
@@ -137,7 +137,7 @@ export function runSubscription(
   async function loadAgain(claimed: DeviceSubscription): Promise<Load | undefined> {
     const { mark, resend } = claimed.progress
     const ids = resend.slice(0, mostItems(claimed))
-    const told = await items.byIds(claimed, ids)
+    const told = await items.readByIds(claimed, ids)
     if (told.length > 0) return { kind: 'again', told, markAfter: () => mark, end: false }
     const dropItems = (progress: SubscriptionProgress) => ({
       ...progress,
@@ -150,7 +150,7 @@ export function runSubscription(
   /** Loads the oldest mail that some recipients' servers temporarily refused. */
   async function loadLate(claimed: DeviceSubscription): Promise<Load | undefined> {
     const mail = findOldestLate(claimed)
-    const told = mail === undefined ? [] : await items.byIds(claimed, mail.ids)
+    const told = mail === undefined ? [] : await items.readByIds(claimed, mail.ids)
     const { mark } = claimed.progress
     if (mail !== undefined && told.length > 0) {
       return { kind: 'late', told, to: mail.to, markAfter: () => mark, end: false }
@@ -160,7 +160,7 @@ export function runSubscription(
   }
 
   /** How long until a late mail is tried again. */
-  function untilLateMail(subscription: DeviceSubscription | undefined): number {
+  function timeToLateMail(subscription: DeviceSubscription | undefined): number {
     const { late, disabledAt } = subscription?.progress ?? {}
     return late === undefined || disabledAt !== undefined ? Infinity : late.nextAt - now()
   }
@@ -172,7 +172,7 @@ export function runSubscription(
       cursor = { from: progress.mark, revision, mark: progress.mark, savedAt: now(), leftOut: 0 }
     }
     const { mark } = cursor
-    const page = await read(subscription, mark, Math.min(WAITS_MS, untilLateMail(subscription)))
+    const page = await read(subscription, mark, Math.min(WAITS_MS, timeToLateMail(subscription)))
     if (stopping.aborted) return {}
     const [first] = page.told
     const isTold = progress.gapToldAt === mark

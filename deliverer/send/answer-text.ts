@@ -48,7 +48,7 @@ function parseText(json: string): string {
  * the path or the headers of a request they refuse.
  */
 export function maskSecrets(text: string, target: SubscriptionTarget): string {
-  const secrets = [...new Set(secretsOf(target).flatMap(spellings))]
+  const secrets = [...new Set(secretsOf(target).flatMap(listSpellings))]
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .sort((one, other) => other.length - one.length)
   const without = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
@@ -81,7 +81,7 @@ function partsOfUrl(text: string): string[] {
   return [pathname + search, pathname, search, ...segments, ...searchParams.values()]
 }
 
-function spellings(secret: string): string[] {
+function listSpellings(secret: string): string[] {
   return [secret, decodeText(secret), escapeSigns(secret, /[&<>]/g)]
 }
 

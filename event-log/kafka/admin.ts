@@ -106,17 +106,17 @@ const REFUSED = 'KafkaJSSASLAuthenticationError'
 
 /** Whether Kafka did not respond, or rejected this client. */
 function isUnreachable(error: unknown): boolean {
-  return chainOf(error).some(({ name }) => UNREACHABLE.has(name))
+  return listCauses(error).some(({ name }) => UNREACHABLE.has(name))
 }
 
 /** The setting that an error points to, if it is not the address. */
 function variableOf(error: unknown): { variable?: string } {
-  const isRefused = chainOf(error).some(({ name }) => name === REFUSED)
+  const isRefused = listCauses(error).some(({ name }) => name === REFUSED)
   return isRefused ? { variable: 'KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD' } : {}
 }
 
 /** kafkajs wraps the error of the last try. */
-function chainOf(error: unknown): Error[] {
+function listCauses(error: unknown): Error[] {
   const chain: Error[] = []
   for (let one = error; one instanceof Error && !chain.includes(one); one = one.cause)
     chain.push(one)

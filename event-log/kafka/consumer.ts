@@ -1,7 +1,7 @@
 import { backOff } from '../../runtime/process/repeat.ts'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { kafkaFailure, type KafkaClient, type Logger } from './kafka-client.ts'
-import { beGroupMember, runWithHeartbeats, type Chunk } from './group-member.ts'
+import { joinGroup, runWithHeartbeats, type Chunk } from './group-member.ts'
 import { stallWatch, type GroupProgress } from './stall-watch.ts'
 
 /** A reader that ran this long counts as working, even if there was nothing to read. */
@@ -80,7 +80,7 @@ async function consumeOnce<Batch>(
   })
   const ending = new AbortController()
   const ended = AbortSignal.any([signal, ending.signal])
-  const member = beGroupMember({
+  const member = joinGroup({
     client: newClient(),
     groupId,
     topic,
@@ -88,7 +88,7 @@ async function consumeOnce<Batch>(
     async startAt(partitions) {
       watch.assigned(partitions)
       next.clear()
-      const after = await untilAnswered(resumeAfter, { groupId, signal: ended, logger })
+      const after = await askUntilAnswered(resumeAfter, { groupId, signal: ended, logger })
       if (after === undefined) return new Map()
       for (const partition of partitions) next.set(partition, (after[partition] ?? -1) + 1)
       return new Map(next)
@@ -97,7 +97,7 @@ async function consumeOnce<Batch>(
       const { partition, lastOffset } = chunk
       const due = next.get(partition)
       // Refused chunks do not count as progress: if only those arrive, the reader is stalled.
-      if (due !== undefined && !(await continuesAt(due, chunk, consumption))) return false
+      if (due !== undefined && !(await isContinuedAt(due, chunk, consumption))) return false
       if (!(await watch.during(() => deliver(chunk, due, consumption)))) return false
       next.set(partition, lastOffset + 1)
       worked()
@@ -115,7 +115,7 @@ async function consumeOnce<Batch>(
 }
 
 /** Asks until there is a response; undefined if there is nothing to ask, or `signal` is aborted. */
-async function untilAnswered(
+async function askUntilAnswered(
   resumeAfter: Consumption<never>['resumeAfter'],
   { groupId, signal, logger }: { groupId: string; signal: AbortSignal; logger: Logger },
 ): Promise<Offsets | undefined> {
@@ -135,7 +135,7 @@ async function untilAnswered(
  * Whether a chunk continues at the offset that is due. A later chunk was fetched before an
  * assignment that moved this member back, unless retention has deleted the entries in between.
  */
-async function continuesAt<Batch>(
+async function isContinuedAt<Batch>(
   due: number,
   { partition, messages, firstOffset, lastOffset }: Chunk,
   { firstHeld, groupId, logger }: Consumption<Batch>,

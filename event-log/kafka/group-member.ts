@@ -41,7 +41,7 @@ export type GroupMemberOptions = {
  * Reads a topic as a member of a group until `signal` is aborted and the current chunk is done.
  * Rejects when kafkajs has given up; then only a new client can continue.
  */
-export async function beGroupMember(options: GroupMemberOptions): Promise<void> {
+export async function joinGroup(options: GroupMemberOptions): Promise<void> {
   const { client, groupId, topic, startAt, signal, logger } = options
   if (signal.aborted) return
   const consumer = client.kafka.consumer({

@@ -9,7 +9,7 @@ import { kafkaClient, unavailableError, type KafkaConnectionOptions } from './ka
 import { Outage } from '../../runtime/process/outage.ts'
 import { kafkaFactTopic } from './fact-topic.ts'
 import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './event-format.ts'
-import { eventIdsAt } from './tail.ts'
+import { readEventIdsAt } from './tail.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { patchKafkajs } from './kafkajs/patch.ts'
 import { lag, fetchOffsetsBefore, trim } from './offsets.ts'
@@ -60,7 +60,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
     variable: 'KAFKA_BROKERS',
     logger: options.logger,
   })
-  const logger = outage.quieted(options.logger)
+  const logger = outage.quietLogger(options.logger)
   const { onReaderRenewed: onAnew = () => undefined } = options
   const { readersGivenUpAfterMs: givenUpAfterMs = READERS_GIVEN_UP_AFTER_MS } = options
   const names = topicNames(topicPrefix)
@@ -82,7 +82,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
   const readersOf = readersOfTopics({ ...common, closing: closing.signal })
   const readers = readersOf.of(topic)
   const writer = topicWriter<Written>({
-    ...writingTo(topic),
+    ...writerOptions(topic),
     sizeOf: (item) => ('event' in item ? sizeOfEvent(item.event) : messageBytes(item)),
     toMessage: (item) =>
       'event' in item
@@ -93,7 +93,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
   const deadLetters = topicOf(deadLettersOf(topic), names.deadLetters)
   const facts = kafkaFactTopic({
     readers: readersOf.of(names.facts),
-    writing: writingTo(names.facts),
+    writing: writerOptions(names.facts),
     admin,
   })
   let missing: UnreadableEntry['missing']
@@ -153,7 +153,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
 
     async eventIdsAt(offsets) {
       prepared.require()
-      return eventIdsAt(offsets, {
+      return readEventIdsAt(offsets, {
         bounds: () => readers.bounds(),
         tail: (from) => readers.tail({ ...from, toEntry: entryOf }),
       })
@@ -214,13 +214,13 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
   function topicOf<Entry>(kind: TopicKind<Entry>, name: string) {
     return kafkaTopic(kind, {
       readers: readersOf.of(name),
-      writing: writingTo(name),
+      writing: writerOptions(name),
       admin,
       logger,
     })
   }
 
-  function writingTo(name: string) {
+  function writerOptions(name: string) {
     return {
       topic: name,
       newClient,
@@ -245,7 +245,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
  * Marks failures of calls, except of `append`: it is called most often and marks its own failures.
  */
 function markOutages(outage: Outage, eventLog: KafkaEventLog): KafkaEventLog {
-  const marking =
+  const markFailures =
     <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
       try {
@@ -256,15 +256,15 @@ function markOutages(outage: Outage, eventLog: KafkaEventLog): KafkaEventLog {
     }
   return {
     ...eventLog,
-    lag: marking((group: string, applied: Parameters<EventLog['lag']>[1]) =>
+    lag: markFailures((group: string, applied: Parameters<EventLog['lag']>[1]) =>
       eventLog.lag(group, applied),
     ),
-    extent: marking(() => eventLog.extent()),
-    placeBefore: marking((time: number) => eventLog.placeBefore(time)),
-    eventIdsAt: marking((offsets: Parameters<EventLog['eventIdsAt']>[0]) =>
+    extent: markFailures(() => eventLog.extent()),
+    placeBefore: markFailures((time: number) => eventLog.placeBefore(time)),
+    eventIdsAt: markFailures((offsets: Parameters<EventLog['eventIdsAt']>[0]) =>
       eventLog.eventIdsAt(offsets),
     ),
-    trim: marking((receivedBefore: number) => eventLog.trim(receivedBefore)),
-    ready: marking(() => eventLog.ready()),
+    trim: markFailures((receivedBefore: number) => eventLog.trim(receivedBefore)),
+    ready: markFailures(() => eventLog.ready()),
   }
 }

@@ -83,7 +83,7 @@ export function topicWriter<Item>({
         const withinMs = deadlineMs - (now() - begun)
         await Promise.all(
           Array.from(groupByLeader(items), ([leader, { records, bytes }]) =>
-            laneOf(leader).write(records, bytes, withinMs),
+            openLane(leader).write(records, bytes, withinMs),
           ),
         )
       } catch (error) {
@@ -145,7 +145,7 @@ export function topicWriter<Item>({
     return placed
   }
 
-  function laneOf(leader: number): Lane {
+  function openLane(leader: number): Lane {
     const known = lanes.get(leader)
     if (known !== undefined) return known
     const lane = newLane(batchProducer({ newClient, topic, logger }))

@@ -133,12 +133,12 @@ export async function askMinInSync(
 /** Right after creating a topic, a broker may not yet know it or the leaders of its partitions. */
 async function waitForLeaders(admin: Admin, topics: readonly string[]): Promise<void> {
   for (let tries = 0; tries < LEADER_TRIES; tries += 1) {
-    if (await areLed(admin, topics)) return
+    if (await haveLeaders(admin, topics)) return
     await pause(LEADER_PAUSE_MS)
   }
 }
 
-async function areLed(admin: Admin, topics: readonly string[]): Promise<boolean> {
+async function haveLeaders(admin: Admin, topics: readonly string[]): Promise<boolean> {
   try {
     const found = [...(await askPartitions(admin, topics)).values()].flat()
     return found.every(({ leader }) => leader !== undefined)

@@ -109,7 +109,7 @@ export function logFeed<Event>(
     const extent = await extentNow()
     const logEnd = endOf(extent)
     const { place, ...begin } = await beginAt(mark, feed, { accountId, extent, signal })
-    const reader = new LogReader(feed, place, wantedBy(query))
+    const reader = new LogReader(feed, place, createFilter(query))
     if (!begin.gap) reader.next = marks.numberAfter(query.after, feed.ring)
     for (let gap = begin.gap; ;) {
       const page = await readOn(reader, query)
@@ -245,7 +245,7 @@ export function logFeed<Event>(
   }
 }
 
-function wantedBy<Event>({ accountId, wants, wantsErasure }: FeedQuery<Event>): Wants {
+function createFilter<Event>({ accountId, wants, wantsErasure }: FeedQuery<Event>): Wants {
   return (entry) =>
     entry.event.accountId === accountId &&
     (entry.kind === 'erasure' ? wantsErasure?.(entry.event) === true : wants(entry.event as Event))

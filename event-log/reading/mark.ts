@@ -177,7 +177,7 @@ export async function findPlace(
   const { feed } = looking
   const offsets = hasReached(feed.end(), claimed.offsets)
     ? { ...claimed.offsets }
-    : await untilAnswered(() => clampToEnd(claimed.offsets, looking), looking)
+    : await askUntilAnswered(() => clampToEnd(claimed.offsets, looking), looking)
   if (offsets === undefined) return { place: claimed }
   if (!hasReached(offsets, claimed.offsets)) return { place: { offsets }, lost: 'beyond' }
   const { last } = claimed
@@ -185,7 +185,7 @@ export async function findPlace(
     // The feed has then most probably read the entry itself.
     if (!feed.isCaughtUp()) await feed.until(feed.isCaughtUp, { signal: looking.ending() })
     const known = feed.timeAt(last)
-    const time = known ?? (await untilAnswered(() => timeInLog(last, looking), looking))
+    const time = known ?? (await askUntilAnswered(() => timeInLog(last, looking), looking))
     if (time !== undefined && time !== 'removed' && time !== last.time) {
       return { place: { offsets: { ...feed.ring.before } }, lost: 'replaced' }
     }
@@ -194,7 +194,7 @@ export async function findPlace(
 }
 
 /** Repeats a query until the log responds; undefined if the reader has ended. */
-async function untilAnswered<T>(
+async function askUntilAnswered<T>(
   ask: () => Promise<T>,
   { retryMs, ending, logger }: Looking,
 ): Promise<T | undefined> {
@@ -213,7 +213,7 @@ async function untilAnswered<T>(
 /** Another process's feed may be ahead of this process's feed. */
 async function clampToEnd(place: LogPlace, { feed, log }: Looking): Promise<LogPlace> {
   if (hasReached(feed.end(), place)) return { ...place }
-  return lowerOffsets(place, endsOf(await log.extent()))
+  return lowerOffsets(place, listEnds(await log.extent()))
 }
 
 /**
@@ -231,7 +231,7 @@ async function timeInLog(
   const ending = new AbortController()
   const signal = AbortSignal.any([ended(), ending.signal])
   try {
-    const after = { ...endsOf(extent), [partition]: offset - 1 }
+    const after = { ...listEnds(extent), [partition]: offset - 1 }
     for await (const item of log.tail({ after, signal })) {
       if (item.partition !== partition) continue
       if (item.kind === 'gap') return 'removed'
@@ -245,7 +245,7 @@ async function timeInLog(
 }
 
 /** The last offset of each partition that has had entries. */
-function endsOf(extent: readonly Extent[]): LogPlace {
+function listEnds(extent: readonly Extent[]): LogPlace {
   const written = extent.filter(({ next }) => next > 0)
   return Object.fromEntries(written.map(({ partition, next }) => [partition, next - 1]))
 }

@@ -126,19 +126,19 @@ export function createRing({
     }
   }
 
-  async function until(
+  async function waitUntil(
     isTrue: () => boolean,
     { signal, forMs, accountId }: Patience,
   ): Promise<void> {
     if (signal.aborted || isTrue()) return
     await new Promise<void>((resolve) => {
-      const stopListening = listen(() => isTrue() && done(), accountId)
-      const timer = forMs === undefined ? undefined : setTimeout(done, forMs)
-      signal.addEventListener('abort', done)
-      function done(): void {
+      const stopListening = listen(() => isTrue() && finish(), accountId)
+      const timer = forMs === undefined ? undefined : setTimeout(finish, forMs)
+      signal.addEventListener('abort', finish)
+      function finish(): void {
         stopListening()
         clearTimeout(timer)
-        signal.removeEventListener('abort', done)
+        signal.removeEventListener('abort', finish)
         resolve()
       }
     })
@@ -146,7 +146,7 @@ export function createRing({
 
   return {
     listen,
-    until,
+    until: waitUntil,
 
     get first() {
       return first

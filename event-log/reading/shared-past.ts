@@ -101,7 +101,7 @@ function openPast(
         }
         if (item === undefined && turn === undefined) {
           coming ??= slots.wait(accountId)
-          const giveBack = await untilServed(coming, place, signal)
+          const giveBack = await waitForTurn(coming, place, signal)
           if (giveBack === undefined) continue
           coming = undefined
           turn = { giveBack, endsAt: performance.now() + TURN_MS }
@@ -129,7 +129,7 @@ function openPast(
    * Resolves when it is this reader's turn; resolves without a turn if another reader has read the
    * following entries, or the reader ends.
    */
-  function untilServed(
+  function waitForTurn(
     coming: Promise<GiveBack>,
     place: Offsets,
     signal: AbortSignal,

@@ -85,14 +85,14 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
     let committed = start
     while (!ended()) {
       const readAt = performance.now()
-      const batch = await untilDone('read', async () => read(after), isPassing)
+      const batch = await retryUntilDone('read', async () => read(after), isPassing)
       if (batch === 'given up') break
       if (batch === undefined) {
         await keepCommitted()
         await waitingForMore.sleep(LOOK_AGAIN_MS, signal)
         continue
       }
-      const delivered = await untilDone(
+      const delivered = await retryUntilDone(
         'deliver',
         () => onBatch(batch),
         () => true,
@@ -111,12 +111,12 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
 
     async function keepCommitted(): Promise<void> {
       if (commit === undefined || after === committed) return
-      await untilDone('commit', () => commit(group, after), isPassing)
+      await retryUntilDone('commit', () => commit(group, after), isPassing)
       committed = after
     }
 
     /** Retries with growing pauses until success, a final failure, or the reader's end. */
-    async function untilDone<T>(
+    async function retryUntilDone<T>(
       step: string,
       attempt: () => Promise<T>,
       mayPass: (error: unknown) => boolean,

@@ -92,7 +92,7 @@ export class RejectionQueue {
     if (isAwaited) this.#hasten()
     const receivedAt = this.#deps.clock.now()
     const now = this.#deps.steadyClock.now()
-    if (this.#second !== secondOf(now)) this.#endSecond(now)
+    if (this.#second !== toSecond(now)) this.#endSecond(now)
     const { id: keyId, accountId } = key
     let refused = this.#refusals.get(keyId)
     if (refused === undefined) {
@@ -153,7 +153,7 @@ export class RejectionQueue {
   /** Writes the queue, and the counts of past seconds; never rejects. */
   async flush(): Promise<void> {
     const now = this.#deps.steadyClock.now()
-    if (this.#second !== secondOf(now)) this.#endSecond(now)
+    if (this.#second !== toSecond(now)) this.#endSecond(now)
     await this.#write()
   }
 
@@ -166,7 +166,7 @@ export class RejectionQueue {
   }
 
   #endSecond(now: number): void {
-    this.#second = secondOf(now)
+    this.#second = toSecond(now)
     this.#keptInAll = 0
     this.#keptBy.clear()
     for (const [accountId, at] of this.#refusedAt) {
@@ -235,7 +235,7 @@ export class RejectionQueue {
   }
 }
 
-function secondOf(ms: number): number {
+function toSecond(ms: number): number {
   return Math.floor(ms / 1_000)
 }
 

@@ -41,7 +41,7 @@ export async function readJson(request: SenderRequest, limitBytes: number): Prom
  */
 export function readBody(request: SenderRequest, limitBytes: number): Promise<Buffer> {
   const { chunks } = request
-  const coding = codingOf(headerOf(request, 'content-encoding'))
+  const coding = parseCoding(headerOf(request, 'content-encoding'))
   if (coding !== 'identity') return readCompressed(request, coding, limitBytes)
   return readBytes(request, { limitBytes, chunks, statedBytes: limitBytes })
 }
@@ -50,7 +50,7 @@ export function readBody(request: SenderRequest, limitBytes: number): Promise<Bu
  * The coding that a Content-Encoding header names.
  * @throws {ApiError} 415 if it is another one, or more than one.
  */
-function codingOf(header: string): Coding | 'identity' {
+function parseCoding(header: string): Coding | 'identity' {
   const name = header.trim().toLowerCase()
   if (name === '' || name === 'identity') return 'identity'
   if (Object.hasOwn(CODINGS, name)) return name as Coding

@@ -134,7 +134,7 @@ export function signOfLife(input: PositionInput | HeartbeatInput): StartedWait {
   return { at: receivedAt, receivedAt, position: input.position }
 }
 
-export function earlierOf(one: number | null, other: number | null): number | null {
+export function pickEarlier(one: number | null, other: number | null): number | null {
   if (one === null || other === null) return one ?? other
   return Math.min(one, other)
 }

@@ -20,11 +20,11 @@ import {
 } from './decider.ts'
 import type { FactState } from '../../schemas/facts/fact-state.ts'
 import {
-  counting,
+  selectCounting,
   definitionOf,
-  inForceSince,
+  findStartOfForce,
   isNewAt,
-  newestOf,
+  findNewestChange,
   findSurerPosition,
   addAdopted,
 } from './sides.ts'
@@ -44,7 +44,7 @@ export function isInside({ standings }: GeofencesState, id: string): boolean | u
  * When the device entered a geofence that it is in; if unknown, since when the geofence has applied
  * to it.
  */
-export function insideSince(
+export function findInsideSince(
   { standings }: GeofencesState,
   id: string,
   definitions: GeofenceDefinitions,
@@ -52,14 +52,14 @@ export function insideSince(
   const standing = standings[id]
   const known = definitionOf(id, definitions)
   if (standing?.side !== 'inside' || known === undefined) return undefined
-  return standing.since ?? inForceSince(known.geofence, definitions)
+  return standing.since ?? findStartOfForce(known.geofence, definitions)
 }
 
 /**
  * The geofences that the device was in after each of these decisions, the last of which led to
  * `state`.
  */
-export function insideAfterEach(
+export function listInsideAfterEach(
   state: GeofencesState,
   decisions: readonly Decision[],
 ): readonly (readonly string[])[] {
@@ -86,7 +86,7 @@ export function* geofenceWaits(
     const start = standings[id]?.wait
     if (start === undefined) continue
     const known = definitionOf(id, definitions)?.geofence
-    if (known === undefined || received < inForceSince(known, definitions)) continue
+    if (known === undefined || received < findStartOfForce(known, definitions)) continue
     yield { of: 'geofence', id, start, seconds: known.confirmSeconds }
   }
 }
@@ -135,10 +135,10 @@ function judgePlace(
   const { latitude, longitude, accuracy } = position
   const fix: Fix = { latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
   const isEarlier = ({ geofence }: PreparedGeofence) =>
-    receivedAt < inForceSince(geofence, definitions)
+    receivedAt < findStartOfForce(geofence, definitions)
   const waitFor = ({ confirmSeconds }: Geofence) => (confirmSeconds === 0 ? undefined : start)
   const { last, standings: own } = addAdopted(before, definitions)
-  const newest = newestOf(definitions)
+  const newest = findNewestChange(definitions)
   // A minute later every process knows of it.
   const surer = findSurerPosition(last, { ...fix, receivedAt })
   const next = {
@@ -155,7 +155,7 @@ function judgePlace(
     if (standing === undefined || known === undefined) continue
     const { geofence } = known
     const still = isEarlier(known)
-      ? standingBefore(standing, known, fix)
+      ? judgeEarlierPosition(standing, known, fix)
       : nextStanding(standing, known, fix, waitFor(geofence))
     if (still !== undefined) standings.set(id, still)
     else {
@@ -166,7 +166,7 @@ function judgePlace(
     }
   }
   const entering: PreparedGeofence[] = []
-  for (const known of counting(standings, fix, definitions)) {
+  for (const known of selectCounting(standings, fix, definitions)) {
     if (hasEntered(known.areas, fix)) entering.push(known)
   }
   for (const known of entering.sort(compareIds)) {
@@ -212,7 +212,7 @@ function nextStanding(
  * After a position from before the geofence was in force: changes only what no fact has
  * established.
  */
-function standingBefore(
+function judgeEarlierPosition(
   standing: GeofenceStanding,
   { areas }: PreparedGeofence,
   fix: Fix,

@@ -18,7 +18,7 @@ import {
   type Wait,
 } from './decider.ts'
 import {
-  hereSince,
+  findArrival,
   judgeConditions,
   raiseRule,
   rulesInForce,
@@ -108,7 +108,7 @@ export function endAtStop(
   const { last, repeatedAt } = stop
   const start = { at: last.at + now - last.receivedAt, receivedAt: now }
   const applied = rulesInForce(repeatedAt ?? last.receivedAt, by).filter(
-    (rule) => hereSince(rule, geofences, by) <= (repeatedAt ?? last.at),
+    (rule) => findArrival(rule, geofences, by) <= (repeatedAt ?? last.at),
   )
   const state = { geofences, rules: { ...rules, stop: verdict.state } }
   const fields = stop.hasSpeed === true ? {} : addSpeed({}, verdict)

@@ -35,7 +35,7 @@ export function definitionOf(
 }
 
 /** Since when the geofence has applied to the device: a new label may have made it match. */
-export function inForceSince(
+export function findStartOfForce(
   { inForceSince, labels }: Geofence,
   { selectedSince }: GeofenceDefinitions,
 ): number {
@@ -43,12 +43,12 @@ export function inForceSince(
 }
 
 /** When the latest change came into force, if other processes may not know of it yet. */
-export function newestOf({ index, selectedSince }: GeofenceDefinitions): number {
+export function findNewestChange({ index, selectedSince }: GeofenceDefinitions): number {
   return Math.max(index.newest, selectedSince)
 }
 
 /** The geofences around the position that count, besides those with a standing. */
-export function* counting(
+export function* selectCounting(
   standings: Standings,
   place: Coordinates,
   { index, applies }: GeofenceDefinitions,
@@ -74,7 +74,7 @@ export function dropOtherGeofences(
 ): GeofencesState {
   let kept: Map<string, GeofenceStanding> | undefined
   for (const [id, standing] of Object.entries(state.standings)) {
-    const still = standingNow(id, standing, state.last, definitions)
+    const still = updateStanding(id, standing, state.last, definitions)
     if (still === standing) continue
     kept ??= new Map(Object.entries(state.standings))
     if (still === undefined) kept.delete(id)
@@ -83,7 +83,7 @@ export function dropOtherGeofences(
   return kept === undefined ? state : { ...state, standings: Object.fromEntries(kept) }
 }
 
-function standingNow(
+function updateStanding(
   id: string,
   standing: GeofenceStanding,
   last: GeofencesState['last'],
@@ -99,7 +99,8 @@ function standingNow(
     if (!hasEntered(known.areas, last)) return undefined
     return since === null && wait === undefined ? standing : { side: 'inside', since: null }
   }
-  const isOver = wait !== undefined && wait.receivedAt < inForceSince(known.geofence, definitions)
+  const isOver =
+    wait !== undefined && wait.receivedAt < findStartOfForce(known.geofence, definitions)
   if (!isOver) return standing
   return side === 'inside' ? { side, since } : undefined
 }
@@ -113,10 +114,10 @@ export function addAdopted(
   definitions: GeofenceDefinitions,
 ): GeofencesState {
   const { last } = state
-  if (last === undefined || !wasUnknown(newestOf(definitions), last)) return state
+  if (last === undefined || !wasUnknown(findNewestChange(definitions), last)) return state
   const standings = new Map(Object.entries(state.standings))
-  for (const { geofence, areas } of counting(standings, last, definitions)) {
-    if (!wasUnknown(inForceSince(geofence, definitions), last)) continue
+  for (const { geofence, areas } of selectCounting(standings, last, definitions)) {
+    if (!wasUnknown(findStartOfForce(geofence, definitions), last)) continue
     const isEntered = hasEntered(areas, last)
     if (!isEntered && wasOutside(areas, geofence, last, definitions)) continue
     const side = isEntered ? 'inside' : 'unknown'
@@ -136,7 +137,7 @@ function wasOutside(
   { receivedAt, surer }: NonNullable<GeofencesState['last']>,
   definitions: GeofenceDefinitions,
 ): boolean {
-  if (surer === undefined || receivedAt < inForceSince(geofence, definitions)) return false
+  if (surer === undefined || receivedAt < findStartOfForce(geofence, definitions)) return false
   return hasLeft(areas, surer)
 }
 

@@ -3,7 +3,7 @@ import { pickRuleName, type DeviceRule } from '../../schemas/definitions/device-
 import { SILENCE } from '../../schemas/devices/liveness.ts'
 import type { FactState, LivenessState } from '../../schemas/facts/fact-state.ts'
 import {
-  earlierOf,
+  pickEarlier,
   signOfLife,
   keepState,
   type Decision,
@@ -14,7 +14,7 @@ import {
   type TimeInput,
 } from './decider.ts'
 import { isInside } from './geofences.ts'
-import { clearRule, hereSince, ruleInForceSince, rulesInForce, removeStanding } from './rules.ts'
+import { clearRule, findArrival, ruleInForceSince, rulesInForce, removeStanding } from './rules.ts'
 
 /**
  * A deadline is checked no later than this, because the settings may have changed in the meantime.
@@ -70,7 +70,7 @@ export function nextSilence(
 ): number | null {
   return silences(state, by).reduce<number | null>(
     (first, silence) =>
-      earlierOf(first, input.kind === 'time' ? openUntil(silence, input) : silence.deadline),
+      pickEarlier(first, input.kind === 'time' ? openUntil(silence, input) : silence.deadline),
     null,
   )
 }
@@ -95,9 +95,13 @@ function silences(
       (geofenceIds === undefined || geofenceIds.some((one) => isInside(geofences, one) === true)),
   )
   return open.map((rule) => {
-    const since = Math.max(ruleInForceSince(rule, by), hereSince(rule, geofences, by))
+    const since = Math.max(ruleInForceSince(rule, by), findArrival(rule, geofences, by))
     const silenceMs = rule.forSeconds * 1_000
-    return { rule, silenceMs, deadline: Math.max(since, heardSince(liveness, by)) + silenceMs }
+    return {
+      rule,
+      silenceMs,
+      deadline: Math.max(since, findSilenceStart(liveness, by)) + silenceMs,
+    }
   })
 }
 
@@ -149,7 +153,7 @@ function judgeOffline(
 
 /** Returns the time at which a device goes offline if it sends nothing more. */
 export function offlineDeadline(liveness: LivenessState, by: DeviceDefinitions): number {
-  return heardSince(liveness, by) + by.offlineAfterMs
+  return findSilenceStart(liveness, by) + by.offlineAfterMs
 }
 
 /** Returns the time of a deadline's next check. */
@@ -162,7 +166,10 @@ function isBroken(foundAt: number | undefined, receivedAt: number): foundAt is n
   return foundAt !== undefined && receivedAt >= foundAt
 }
 
-function heardSince({ seenAt }: LivenessState, { watchedSince = 0 }: DeviceDefinitions): number {
+function findSilenceStart(
+  { seenAt }: LivenessState,
+  { watchedSince = 0 }: DeviceDefinitions,
+): number {
   return Math.max(seenAt, watchedSince)
 }
 
@@ -171,13 +178,13 @@ function heardSince({ seenAt }: LivenessState, { watchedSince = 0 }: DeviceDefin
  * received.
  */
 function openUntil({ deadline, silenceMs }: Silence, { at, hearing }: TimeInput): number | null {
-  return deadline > at ? deadline : heldUntil(hearing, silenceMs)
+  return deadline > at ? deadline : findNextCheck(hearing, silenceMs)
 }
 
 /**
  * When to check again whether the device was silent, if that is still unknown; null: it was silent.
  */
-function heldUntil({ now, since, graceMs }: Hearing, silenceMs: number): number | null {
+function findNextCheck({ now, since, graceMs }: Hearing, silenceMs: number): number | null {
   const from = since + Math.min(silenceMs, graceMs)
   if (now >= from) return null
   return from === Infinity ? now + ASK_AGAIN_MS : from

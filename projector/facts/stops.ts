@@ -4,7 +4,7 @@ import type { EarthPoint } from '../../schemas/geo/earth-point.ts'
 import { LeapFilter } from '../../schemas/geo/leap-filter.ts'
 import { StopWindow } from '../../schemas/geo/stop-window.ts'
 import { tripRecord, type TripRecord } from '../../schemas/geo/open-trip.ts'
-import { stayAt } from '../../schemas/geo/stop-place.ts'
+import { addToStop } from '../../schemas/geo/stop-place.ts'
 
 /**
  * Five minutes of a device that reports once a second: up to this number, stops match those of
@@ -41,7 +41,7 @@ export function stopDue({ last, window, leapt, stopped, repeatedAt }: StopState)
 }
 
 /** The state while nothing new has arrived. */
-export function standingStop(state: StopState | undefined): Omit<StopVerdict, 'state'> | undefined {
+export function viewStop(state: StopState | undefined): Omit<StopVerdict, 'state'> | undefined {
   if (state === undefined) return undefined
   const { stopped, leapt } = state
   return {
@@ -129,7 +129,7 @@ function take(state: StopState | undefined, record: LocatedFix): StopState {
   const { fix } = record
   if (state?.stopped !== undefined) {
     const { first, ...place } = state.stopped
-    const stopped = stayAt(place, record, STOPPED)
+    const stopped = addToStop(place, record, STOPPED)
     if (stopped !== undefined) return { last: fix, window: [], stopped: { first, ...stopped } }
     return { last: fix, window: [fix] }
   }
@@ -138,7 +138,7 @@ function take(state: StopState | undefined, record: LocatedFix): StopState {
   const [first] = records.slice(left)
   if (middle !== undefined && first !== undefined) {
     // As in trips, the stop settles by its records from this one on.
-    const place = stayAt({ middle }, record, STOPPED) ?? { middle }
+    const place = addToStop({ middle }, record, STOPPED) ?? { middle }
     return { last: fix, window: [], stopped: { first: first.fix, ...place } }
   }
   const window = records.slice(left).map((one) => one.fix)

@@ -5,7 +5,7 @@ import { comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { PositionEntry } from '../../schemas/events/log-entry.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { DeviceDefinitions } from './decider.ts'
-import { isNewAt, newestOf, findSurerPosition } from './sides.ts'
+import { isNewAt, findNewestChange, findSurerPosition } from './sides.ts'
 import { nextLookAt, offlineDeadline } from './silence.ts'
 
 /**
@@ -65,7 +65,7 @@ function isElsewhere(
   { geofences, rules }: DeviceDefinitions,
 ): boolean {
   if (rules.length > 0 || !isEmpty(standings)) return false
-  if (last !== undefined && isNewAt(last.receivedAt, newestOf(geofences))) return false
+  if (last !== undefined && isNewAt(last.receivedAt, findNewestChange(geofences))) return false
   return !geofences.index.hasAround(place)
 }
 

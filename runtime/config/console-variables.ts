@@ -107,11 +107,11 @@ export function consoleConfig(v: ConsoleVariables): ConsoleConfig {
     ...(v.CONSOLE_PUBLIC_URL !== undefined && { consolePublicUrl: v.CONSOLE_PUBLIC_URL }),
     ...(v.INGEST_PUBLIC_URL !== undefined && { ingestPublicUrl: v.INGEST_PUBLIC_URL }),
     ...(v.INGEST_INTERNAL_URL !== undefined && { ingestInternalUrl: v.INGEST_INTERNAL_URL }),
-    maps: [...ownMaps(v), ...(v.MAP_STREETS === 'osm' ? [OPENSTREETMAP] : [])],
+    maps: [...parseMaps(v), ...(v.MAP_STREETS === 'osm' ? [OPENSTREETMAP] : [])],
   }
 }
 
-function ownMaps(v: ConsoleVariables): MapConfig[] {
+function parseMaps(v: ConsoleVariables): MapConfig[] {
   const rest = {
     ...(v.MAP_ATTRIBUTION !== undefined && { attribution: v.MAP_ATTRIBUTION }),
     ...(v.MAP_MAX_ZOOM !== undefined && { maxZoom: v.MAP_MAX_ZOOM }),

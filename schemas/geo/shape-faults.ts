@@ -59,7 +59,7 @@ function faultOfRing(ring: PolygonRing, field: string): ShapeFault | undefined {
     const vertex = `${field}[${longitudes.indexOf(east)}]`
     return { field: vertex, message: `${field} must not be wider than 180°` }
   }
-  const crossing = crossingOf(edgesOf(whole))
+  const crossing = findCrossing(edgesOf(whole))
   if (crossing === undefined) return undefined
   const [one, other] = crossing
   const message = `the edges that start at ${field}[${one}] and ${field}[${other}] must not meet: a ring must not cross or touch itself`
@@ -134,7 +134,7 @@ function edgesOf(ring: PolygonRing): Edges {
  * edge that it meets. From west to east, each edge is compared with those that start before it
  * ends.
  */
-function crossingOf(edges: Edges): readonly [number, number] | undefined {
+function findCrossing(edges: Edges): readonly [number, number] | undefined {
   const { ends, at } = edges
   const west = at.map((_, n) => Math.min(ends[4 * n]!, ends[4 * n + 2]!))
   const fromWest = at.map((_, n) => n).sort((a, b) => west[a]! - west[b]!)

@@ -28,7 +28,7 @@ type PlaceRules = { readonly stopMs: number; readonly stopMetres: number }
  * `stopMs` since, is still at the stop. The settled middle is where it was for most of the time:
  * the record by which it leaves moves it little.
  */
-export function stayAt(
+export function addToStop(
   { middle, since, isSettled }: StopPlace,
   record: TripRecord,
   rules: PlaceRules,

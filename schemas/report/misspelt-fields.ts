@@ -10,7 +10,7 @@ const FIELDS = [
 /** Fields of our records and their exports, which are not misspellings of the above. */
 const OF_RECORDS = ['recordId', 'receivedAt', 'imported', 'name', 'labels']
 const KNOWN: ReadonlySet<string> = new Set([...FIELDS, ...OF_RECORDS])
-const LETTERS = FIELDS.map(lettersOf)
+const LETTERS = FIELDS.map(keepLetters)
 
 /** More names than this are not worth listing. */
 const MOST_NAMED = 5
@@ -49,10 +49,10 @@ export function addMisspelt(message: string, reports: readonly unknown[]): strin
 const NONE: readonly string[] = []
 
 function isMisspelt(name: string): boolean {
-  const letters = lettersOf(name)
+  const letters = keepLetters(name)
   return LETTERS.some((known) => isOneEditAway(letters, known))
 }
 
-function lettersOf(name: string): string {
+function keepLetters(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '')
 }

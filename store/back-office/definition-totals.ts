@@ -73,7 +73,7 @@ export function definitionTotals(
       let sum: Amount = { ...before, bytes: before.bytes }
       const refused = amounts.map((amount) => {
         const after = addAmounts(sum, amount)
-        const excess = excessOf(sum, after)
+        const excess = findExcess(sum, after)
         if (excess === undefined) sum = after
         return excess
       })
@@ -134,7 +134,7 @@ export function minus(a: Amount, b: Amount): Amount {
 }
 
 /** A definition already above a limit may shrink. */
-function excessOf(before: Amount, after: Amount): GeofenceRefused | undefined {
+function findExcess(before: Amount, after: Amount): GeofenceRefused | undefined {
   const isBeyond = (of: keyof Amount, most: number) => after[of] > most && after[of] > before[of]
   if (isBeyond('geofences', MOST_GEOFENCES)) return 'too many geofences'
   if (isBeyond('vertices', MOST_VERTICES_OF_ACCOUNT)) return 'too many vertices'

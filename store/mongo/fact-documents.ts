@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb'
 import { lifeOf, type FactState } from '../../schemas/facts/fact-state.ts'
 import { definitionIdOf, type DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
-import { definitionsHolding, stateSeenAt } from '../facts.ts'
+import { definitionsHolding, findLastSeen } from '../facts.ts'
 import { duplicatesOf, isDuplicateKey } from './driver-errors.ts'
 
 /** `_id` is `accountId/deviceId`. As text: alarm names may be invalid as field names. */
@@ -116,7 +116,7 @@ export function stateDocument(
     deviceId,
     partition,
     due: state.due,
-    seenAt: new Date(stateSeenAt(state)),
+    seenAt: new Date(findLastSeen(state)),
     state: JSON.stringify(state),
     life: lifeOf(state),
     ...(holding.length > 0 && { holding }),

@@ -2,7 +2,7 @@ import type { Collection, Filter } from 'mongodb'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import {
-  standingSince,
+  findStandingSince,
   type DeviceSince,
   type DueDevice,
   type FactStore,
@@ -148,7 +148,7 @@ function factReads({
           .toArray()
         for (const { deviceId, ...document } of documents) {
           const { definitions } = toFactState(document)
-          const since = definitions && standingSince(definitions, definitionId, revision)
+          const since = definitions && findStandingSince(definitions, definitionId, revision)
           if (since !== undefined && !hidden.has(deviceId)) devices.push({ deviceId, since })
         }
         const end = documents.at(-1)

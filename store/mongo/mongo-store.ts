@@ -80,7 +80,7 @@ export async function openMongoStore({
   /** The outages of the server, if other clients of the process use it too. */
   outage?: Outage
 }): Promise<Store> {
-  const logger = outage.quieted(ownLogger)
+  const logger = outage.quietLogger(ownLogger)
   const client = openClient(url)
   const db = databaseOf(client, url)
   const closing = new AbortController()

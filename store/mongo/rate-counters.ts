@@ -39,7 +39,7 @@ export function openMongoRateCounters({
   outage?: Outage
   answerMs?: number
 }): SharedRateCounters {
-  const logger = outage.quieted(ownLogger)
+  const logger = outage.quietLogger(ownLogger)
   // A separate connection: key look-ups must not wait behind the counters of a large batch.
   const client = openClient(url, { writeConcern: { w: 1 }, readConcern: { level: 'local' } })
   const db = databaseOf(client, url)

@@ -56,12 +56,12 @@ export function makeTables(database: Database, kinds: readonly Kind<never>[]): v
 }
 
 function makeAppendOnly(database: Database, table: string, field: string): void {
-  const fixed = (row: string) => `json_remove(${row}.document, '$.${field}')`
+  const removeField = (row: string) => `json_remove(${row}.document, '$.${field}')`
   const refuse = `BEGIN SELECT RAISE(ABORT, 'the ${table} is append-only'); END`
   database.exec(
     `CREATE TRIGGER IF NOT EXISTS ${table}_refuses_DELETE BEFORE DELETE ON ${table} ${refuse};
      CREATE TRIGGER IF NOT EXISTS ${table}_refuses_all_but_${field} BEFORE UPDATE ON ${table}
-     WHEN OLD.id <> NEW.id OR ${fixed('OLD')} IS NOT ${fixed('NEW')} ${refuse}`,
+     WHEN OLD.id <> NEW.id OR ${removeField('OLD')} IS NOT ${removeField('NEW')} ${refuse}`,
   )
 }
 
@@ -203,7 +203,7 @@ function search<D extends Document>(
   // SQLite may choose the wrong one of two suitable indexes: the one that leaves more rows to
   // examine.
   const table = `${kind.name} INDEXED BY ${kind.name}_by_${query.index}`
-  const content = query.isBrief === true ? briefly(kind.brief) : 'document'
+  const content = query.isBrief === true ? selectBrief(kind.brief) : 'document'
   const sql = `SELECT id, revision, ${content} FROM ${table}${where} ORDER BY ${by} LIMIT ? OFFSET ?`
   return { sql, values: [...values, limit, skip] }
 }
@@ -212,7 +212,7 @@ function search<D extends Document>(
  * SQLite extracts these fields from the document: the rest is neither copied nor parsed here.
  * Absent fields are omitted.
  */
-function briefly(fields: readonly string[] = []): string {
+function selectBrief(fields: readonly string[] = []): string {
   const values = ['id', ...fields].map((field) => `'${field}', ${quoteName(field)}`)
   return `json_patch('{}', json_object(${values.join()})) AS document`
 }

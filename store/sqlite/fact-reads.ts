@@ -2,7 +2,7 @@ import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import {
-  standingSince,
+  findStandingSince,
   type DeviceSince,
   type DueDevice,
   type FactsQuery,
@@ -100,7 +100,7 @@ export function factReads(
         for (const { deviceId } of some) {
           if (hidden.has(deviceId)) continue
           const definitions = states.peek({ accountId, deviceId })?.definitions
-          const since = definitions && standingSince(definitions, definitionId, revision)
+          const since = definitions && findStandingSince(definitions, definitionId, revision)
           if (since !== undefined) devices.push({ deviceId, since })
         }
         if (devices.length >= limit) break

@@ -4,7 +4,7 @@ import type { Database } from '../../runtime/sqlite/database.ts'
 import { isRefusedByDisk } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { FactState } from '../../schemas/facts/fact-state.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
-import { definitionsHolding, stateSeenAt, stateSize, type DueDevice } from '../facts.ts'
+import { definitionsHolding, findLastSeen, stateSize, type DueDevice } from '../facts.ts'
 import type { DeviceName } from './device-statuses.ts'
 
 /** A device's state, and its state in the file. */
@@ -153,7 +153,7 @@ export function factStates(
     const changed = known as Known
     const { accountId, deviceId, stored } = changed
     const text = JSON.stringify(state)
-    const seenAt = stateSeenAt(state)
+    const seenAt = findLastSeen(state)
     if (stored !== undefined && stored.due === state.due && stored.partition === partition) {
       update.execute(seenAt, text, accountId, deviceId)
     } else save.execute(accountId, deviceId, partition, state.due, seenAt, text)

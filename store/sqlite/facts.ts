@@ -4,7 +4,7 @@ import type { Database } from '../../runtime/sqlite/database.ts'
 import {
   definitionsHolding,
   eraseState,
-  stateSeenAt,
+  findLastSeen,
   type DueDevice,
   type FactStore,
 } from '../facts.ts'
@@ -145,7 +145,7 @@ function readFacts(
     async seedFacts(seeds) {
       database.transaction(() => {
         for (const { accountId, deviceId, partition, state } of seeds) {
-          const seenAt = stateSeenAt(state)
+          const seenAt = findLastSeen(state)
           seed.run(accountId, deviceId, partition, state.due, seenAt, JSON.stringify(state))
         }
       })

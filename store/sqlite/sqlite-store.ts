@@ -133,7 +133,7 @@ function storeOn({
   const readModels = followReadModels(generations, join(directory, ACCOUNTS_FILE))
 
   /** For work that takes many turns, during which the current read models may change. */
-  async function withOwn<T>(work: (own: SqliteReadModels) => Promise<T>): Promise<T> {
+  async function useReadModels<T>(work: (own: SqliteReadModels) => Promise<T>): Promise<T> {
     const { readModels: own } = generations.openInUse()
     try {
       return await work(own)
@@ -196,10 +196,10 @@ function storeOn({
     },
     checkpoint: async () => readModels.current().checkpoint(),
 
-    project: (batch) => withOwn((own) => own.project(batch)),
+    project: (batch) => useReadModels((own) => own.project(batch)),
 
     expire: (receivedBefore, { seenBefore = receivedBefore, signal } = {}) =>
-      withOwn(async (own) => {
+      useReadModels(async (own) => {
         hidden.remove(seenBefore)
         await own.expire(receivedBefore, {
           seenBefore,

@@ -144,7 +144,7 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
           <ul class="stack tight">
             {leftOut.slice(0, LISTED_REASONS).map(({ reason, count, where }) => (
               <li key={reason}>
-                {leftOutText(reason, count)}
+                {explainOmitted(reason, count)}
                 {count > 0 && (
                   <span class="quiet">
                     {' '}
@@ -167,7 +167,7 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
 const UNKNOWN_FORMAT = /^its format is not recognised: name it with --format \((.*)\)$/
 
 /** Explains why items were omitted. On this page the operator cannot choose a file's format. */
-function leftOutText(reason: string, count: number): string {
+function explainOmitted(reason: string, count: number): string {
   const [, formats] = UNKNOWN_FORMAT.exec(reason) ?? []
   return formats === undefined
     ? `${count > 0 ? `${formatCount(count, 'point')}: ` : ''}${isolate(reason)}`

@@ -10,7 +10,7 @@ import { go, pageAddress } from '../../ui/router.ts'
 import { Secret } from '../../ui/secret.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
-import { changeDraft, draft, justNow, type Draft } from './draft.ts'
+import { changeDraft, draft, earliestNow, type Draft } from './draft.ts'
 import { readHandoff, type Handoff } from './handoff.ts'
 
 /** Creates the device's key, or takes a pasted one. */
@@ -54,7 +54,7 @@ export function ChooseKey({
 
   async function paste({ pasted = '' }: Readonly<Record<string, string>>) {
     const { id, name, hint } = await identify(pasted.trim())
-    changeDraft({ key: { id, name, hint }, since: justNow() })
+    changeDraft({ key: { id, name, hint }, since: earliestNow() })
     onSecret(pasted.trim())
   }
 
@@ -153,7 +153,7 @@ export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void })
   }, [])
 
   function use({ key: secret, deviceId, name, sender }: Handoff, key?: Draft['key']): void {
-    changeDraft({ deviceId, name, sender, since: justNow(), key })
+    changeDraft({ deviceId, name, sender, since: earliestNow(), key })
     onSecret(secret)
     setBrought(undefined)
   }

@@ -31,7 +31,7 @@ type DraftKey = {
 const FIRST_SENDER = 'owntracks-android'
 const CLOCK_OFF_MS = 3_000
 /** When the console was opened, so that later reports remain visible. */
-const openedAt = justNow()
+const openedAt = earliestNow()
 const stored = createPreference('connect', '', (text) => text)
 
 /** The draft of the signed-in operator. */
@@ -58,7 +58,7 @@ export function nameDevice(name: string): void {
 }
 
 /** The server's time as estimated here, minus the possible error. */
-export function justNow(): string {
+export function earliestNow(): string {
   return new Date(serverNow() - CLOCK_OFF_MS).toISOString()
 }
 

@@ -69,7 +69,7 @@ export function useFinerTrack(
 }
 
 /** The currently visible part of the map; undefined if that is half of the world or more. */
-export function sightOf(map: OlMap): MapSight | undefined {
+export function getMapSight(map: OlMap): MapSight | undefined {
   const view = map.getView()
   const [left = 0, bottom = 0, right = 0, top = 0] = view.calculateExtent(map.getSize())
   if (right - left >= HALF_WORLD) return undefined

@@ -114,7 +114,7 @@ export function AtMoment({
           {episode && SILENCE_WORDS[episode.kind]}.
         </p>
       )}
-      <PlaceLinks place={point} way={whereText(episode)} />
+      <PlaceLinks place={point} way={describeLocation(episode)} />
       <Facts
         of={[
           ['Speed', formatSpeed(speed)],
@@ -137,7 +137,7 @@ export function AtMoment({
 }
 
 /** Describes where the device was, in the wording of the trip list. */
-function whereText(episode: Episode | undefined): string | undefined {
+function describeLocation(episode: Episode | undefined): string | undefined {
   if (episode?.kind === 'stop') return placeText(episode.place)
   return episode?.kind === 'trip' ? wayText(episode.start.place, episode.end.place) : undefined
 }

@@ -253,7 +253,7 @@ function TrackSummary({
   trips: Totals | undefined | null
 }) {
   const { total, points, maxSpeed, toleranceMetres } = track
-  const ofTrips = (text: (totals: Totals) => string | undefined) =>
+  const formatTrips = (text: (totals: Totals) => string | undefined) =>
     trips === null ? undefined : trips === undefined ? '…' : text(trips)
   const top = formatSpeed(maxSpeed ?? undefined)
   const left =
@@ -263,8 +263,8 @@ function TrackSummary({
   return (
     <p class="track-summary two-lines" title={left}>
       {[
-        ofTrips(({ distanceMetres }) => formatDistance(distanceMetres)),
-        ofTrips(({ lastedMs }) => duration(lastedMs)),
+        formatTrips(({ distanceMetres }) => formatDistance(distanceMetres)),
+        formatTrips(({ lastedMs }) => duration(lastedMs)),
         top && `top ${top}`,
         formatCount(total, 'report'),
       ]

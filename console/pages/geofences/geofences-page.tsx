@@ -17,7 +17,7 @@ import { GeofenceMap } from './geofence-map.tsx'
 import { ImportGeofences } from './import-geofences.tsx'
 import { toPaintedGeofence, useGeofences, type ApiGeofence } from './use-definitions.ts'
 import { useSketch } from './use-sketch.ts'
-import { whomText } from './whom.tsx'
+import { describeDevices } from './whom.tsx'
 
 /** Maximum number of rows, because more take long to render. */
 const MOST_ROWS = 200
@@ -215,6 +215,6 @@ function List({
 }
 
 function noteOn(geofence: ApiGeofence): string {
-  const words = [shapeText(geofence.shape, readerUnits()), whomText(geofence)]
+  const words = [shapeText(geofence.shape, readerUnits()), describeDevices(geofence)]
   return [...words, ...(geofence.enabled ? [] : ['disabled'])].join(' · ')
 }

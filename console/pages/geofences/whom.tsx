@@ -17,7 +17,7 @@ export type Whom = {
 }
 
 /** `All devices`, `Label freezer`, `2 labels, 3 devices`. */
-export function whomText({ deviceIds, labels }: Whom): string {
+export function describeDevices({ deviceIds, labels }: Whom): string {
   if (deviceIds === undefined && labels === undefined) return 'All devices'
   return [
     labels && labels.length > 0 && `Label ${labels.join(' or ')}`,

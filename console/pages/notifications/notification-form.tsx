@@ -19,7 +19,7 @@ import {
   DAYS,
   KINDS,
   receiverText,
-  whatText,
+  describeSubject,
   type ApiSubscription,
   type DefinitionNames,
   type ReceiverKind,
@@ -90,7 +90,7 @@ export function NotificationForm({
     }
     const source = isOfPositions ? 'positions' : 'facts'
     const names: DefinitionNames = new Map([...rules, ...geofences])
-    const usual = whatText({ source, ...dropNulls(fields) }, names).slice(0, LONGEST_NAME)
+    const usual = describeSubject({ source, ...dropNulls(fields) }, names).slice(0, LONGEST_NAME)
     const body = { name: values['name']?.trim() || usual, ...fields }
     if (kind === '' && before === undefined) throw fieldFailure('target.kind', 'Choose a receiver.')
     try {

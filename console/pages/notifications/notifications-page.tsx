@@ -7,7 +7,7 @@ import {
   limitTexts,
   receiverText,
   stateText,
-  whatText,
+  describeSubject,
   type ApiSubscription,
   type DefinitionNames,
 } from '../../core/notification-words.ts'
@@ -23,7 +23,7 @@ import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
-import { whomText } from '../geofences/whom.tsx'
+import { describeDevices } from '../geofences/whom.tsx'
 import { useNotificationActions } from './notification-actions.tsx'
 import { NotificationForm } from './notification-form.tsx'
 
@@ -105,10 +105,10 @@ export function useNames(): DefinitionNames {
 /** When it notifies, of which devices, at which hours, and how old items may be. */
 export function What({ of: one, names }: { of: ApiSubscription; names: DefinitionNames }) {
   const { hours } = one
-  const limits = [whomText(one), hours && hoursText(hours), ...limitTexts(one)]
+  const limits = [describeDevices(one), hours && hoursText(hours), ...limitTexts(one)]
   return (
     <>
-      <Isolated>{whatText(one, names)}</Isolated>
+      <Isolated>{describeSubject(one, names)}</Isolated>
       <div class="note">
         <Isolated>{limits.filter(Boolean).join(' · ')}</Isolated>
       </div>

@@ -136,7 +136,7 @@ function Condition({
   }
   if (preset === 'silent' || preset === 'stopped' || preset === 'ignition') return null
   const unit = enteredUnit(field, readerUnits())
-  const inUnit = (words: string) => (unit === undefined ? words : `${words}, ${unit}`)
+  const addUnit = (words: string) => (unit === undefined ? words : `${words}, ${unit}`)
   return (
     <>
       {preset === 'other' && (
@@ -172,7 +172,7 @@ function Condition({
       <div class="tiles near">
         <TextField
           name="when"
-          label={comparison === 'is' ? 'Value' : inUnit('Limit')}
+          label={comparison === 'is' ? 'Value' : addUnit('Limit')}
           hint={comparison === 'is' ? 'true, false, or a text.' : undefined}
           value={value}
           set={(next) => set({ value: next })}
@@ -180,7 +180,7 @@ function Condition({
         {comparison !== 'is' && (
           <TextField
             name="when.clear"
-            label={inUnit('Ends at')}
+            label={addUnit('Ends at')}
             hint="Empty: at the limit."
             value={clear}
             set={(next) => set({ clear: next })}

@@ -56,9 +56,9 @@ export function NewShare(props: DialogProps) {
   const { origin, hostname } = new URL(service?.consoleUrl ?? location.origin)
   const streets = service?.maps.find(({ seenBy }) => seenBy !== null)
   const until = lasts === '' ? fromInput(end, zone) : now.value + Number(lasts)
-  const givenTo = (device: Pickable) => device.given?.trim() || undefined
+  const givenName = (device: Pickable) => device.given?.trim() || undefined
   const names = chosen.map((device, index) =>
-    nameOnLink({ given: givenTo(device), own: device.name }, index),
+    nameOnLink({ given: givenName(device), own: device.name }, index),
   )
   const title = name.trim() || titleOfDevices(names)
 
@@ -70,7 +70,7 @@ export function NewShare(props: DialogProps) {
     if (chosen.length === 0) throw fieldFailure('deviceIds', 'Choose at least one device.')
     if (until === undefined) throw fieldFailure('expiresAt', 'Enter a date and a time.')
     const given = chosen.flatMap((device) => {
-      const text = givenTo(device)
+      const text = givenName(device)
       return text === undefined ? [] : [[device.deviceId, text] as const]
     })
     const body = {

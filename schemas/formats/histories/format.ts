@@ -86,9 +86,9 @@ export async function textWithHead(
     if (next.done === true) break
     head += next.value
   }
-  return { head, whole: whole() }
+  return { head, whole: readWhole() }
 
-  async function* whole(): Text {
+  async function* readWhole(): Text {
     yield head
     yield* { [Symbol.asyncIterator]: () => source }
   }

@@ -61,9 +61,9 @@ export async function readPoints(
   const head = pieces.join('')
   const known = format ?? recogniseFormat(head)
   if (known === undefined) throw fault ?? new UnreadableError(describeUnknownFormat(head))
-  return { format: known, items: itemsAndLeftOut(known, whole(), { path }) }
+  return { format: known, items: itemsAndLeftOut(known, readWhole(), { path }) }
 
-  async function* whole() {
+  async function* readWhole() {
     yield* pieces
     if (fault !== undefined) throw fault
     yield* { [Symbol.asyncIterator]: () => source }

@@ -146,7 +146,7 @@ function readCoordinate(fields: Fields, coordinate: Coordinate): unknown {
     exact ??
     Object.keys(fields).find(
       (name) =>
-        PATTERNS[coordinate].test(lettersOf(name)) && isCoordinate(fields[name], coordinate),
+        PATTERNS[coordinate].test(keepLetters(name)) && isCoordinate(fields[name], coordinate),
     )
   return name === undefined ? undefined : fields[name]
 }
@@ -157,7 +157,7 @@ function isCoordinate(value: unknown, coordinate: Coordinate): boolean {
   return number !== undefined && number >= least && number <= greatest
 }
 
-function lettersOf(name: string): string {
+function keepLetters(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '')
 }
 
@@ -185,7 +185,7 @@ function readFrame({
 /** The battery level, if its name says percent: a plain `battery` is often in volts. */
 function readBattery(fields: Fields): unknown {
   for (const inner of [fields, ...innerObjects(fields)]) {
-    const name = Object.keys(inner).find((name) => BATTERY_PERCENT.test(lettersOf(name)))
+    const name = Object.keys(inner).find((name) => BATTERY_PERCENT.test(keepLetters(name)))
     if (name !== undefined && parseNumber(inner[name]) !== undefined) return inner[name]
   }
   return undefined
@@ -226,7 +226,7 @@ const USED: ReadonlySet<string> = new Set([
 
 /** A text such as Dragino's `LON: "ON"` is not a coordinate. */
 function isPartOfPosition(name: string, fields: Fields): boolean {
-  const letters = lettersOf(name)
+  const letters = keepLetters(name)
   if (BATTERY_PERCENT.test(letters)) return true
   const isNamed = PATTERNS.latitude.test(letters) || PATTERNS.longitude.test(letters)
   return isNamed && parseNumber(fields[name]) !== undefined

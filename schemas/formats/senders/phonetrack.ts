@@ -50,7 +50,7 @@ function named({ parameters: { device } }: { parameters: Fields }): Named {
 
 /** OsmAnd, GPSLogger, Locus Map, μlogger, PhoneTrack's own app and any other configurable logger. */
 function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppItem[] {
-  const parsed = isJson(request) ? parseJsonObject(request.body) : anyForm(request)
+  const parsed = isJson(request) ? parseJsonObject(request.body) : parseAnyForm(request)
   if ('malformed' in parsed) return [parsed.malformed]
   const fields: Sent = parsed.fields
   const { lat: latitude, lon: longitude } = fields
@@ -70,7 +70,7 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppI
 }
 
 /** Form and query; the form may be multipart, as μlogger's is with a photo. */
-function anyForm(request: AppRequest): ReturnType<typeof formAndQuery> {
+function parseAnyForm(request: AppRequest): ReturnType<typeof formAndQuery> {
   if (request.mediaType !== 'multipart/form-data') return formAndQuery(request)
   const form = multipartFields(request.body, request.header('content-type'))
   if (form !== undefined) return { fields: { ...request.query, ...form } }
