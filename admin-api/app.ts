@@ -94,13 +94,13 @@ export type AdminDependencies = {
   /** Absent if the data is not stored in a directory on this machine. */
   readonly measureData?: (() => Promise<DataDirectory>) | undefined
   readonly ingest: IngestAddresses
-  /** How often a person or key may look up a pasted key; absent: 10 times in 60 s. */
+  /** How often a person or key may look up a pasted key; by default 10 times in 60 s. */
   readonly pastedKeyLimit?: RateLimit | 'off' | undefined
-  /** After what time a failed sign-in beyond its address's limit gets its response; absent: 3 s. */
+  /** Delay of the response to a failed sign-in beyond its address's limit; by default 3 s. */
   readonly lateAnswersAfterMs?: number | undefined
   /** Maps that the console offers in addition to the built-in one. */
   readonly maps: readonly MapConfig[]
-  /** The path under which browsers reach the API; absent: the root. */
+  /** The path under which browsers reach the API; by default the root. */
   readonly consolePublicUrl: string | undefined
   readonly metrics: Metrics
   /** Aborted when the process starts to shut down. */

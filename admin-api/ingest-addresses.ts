@@ -8,7 +8,7 @@ export type IngestAddresses = {
    * host that the caller used to reach this API, for an ingest API that listens on every address.
    */
   forSenders(asked: string): string | undefined
-  /** Where this process sends test reports. Never taken from a request. */
+  /** The address to which this process sends test reports; never taken from a request. */
   readonly internal?: string
   /** Marks those test reports, if the ingest API is in this process. */
   readonly testSecret?: string
@@ -19,7 +19,10 @@ const EVERY_ADDRESS = /^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/
 /** An ingest API in this process. */
 export type OwnIngest = { readonly url: string; readonly testSecret: string }
 
-/** `own`: the ingest API in this process; absent: elsewhere, on the usual port. */
+/**
+ * `own`: the ingest API in this process; without it, the ingest API runs elsewhere, on the usual
+ * port.
+ */
 export function ingestAddresses(
   {
     host,

@@ -44,7 +44,7 @@ export async function startAdminApi(
     secrets?: SealedSecrets | undefined
     mode: Mode
     measureData?: () => Promise<DataDirectory>
-    /** The ingest API in the same process; absent: it runs elsewhere. */
+    /** The ingest API in the same process; absent if it runs elsewhere. */
     ownIngest?: OwnIngest
   },
   { config, logger, metrics, lifecycle }: Program,

@@ -8,7 +8,7 @@ export type ServiceAnswer = {
   readonly message: string
   /** The `data` of a success. */
   readonly data?: unknown
-  /** From `Retry-After`, if present. */
+  /** The delay from `Retry-After`, if present. */
   readonly retryAfterMs?: number
 }
 

@@ -30,7 +30,7 @@ export type AttemptMade = {
   /** From 0 to 1. */
   readonly random: number
   readonly status?: number | undefined
-  /** Why it failed; absent: it succeeded. */
+  /** The reason for a failure; absent after a success. */
   readonly error?: string | undefined
   readonly retryAfterMs?: number | undefined
   /** The ids of the items that were sent. */

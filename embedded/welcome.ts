@@ -20,7 +20,7 @@ export function welcome({
   secrets: WelcomeSecrets
   ingestUrl: string
   adminUrl: string
-  /** Without a trailing slash; absent: the console is at the admin API's address. */
+  /** The console's URL, without a trailing slash; by default the admin API's address. */
   consolePublicUrl?: string | undefined
 }): string {
   const [ingestUrl, adminUrl] = [onThisMachine(urls.ingestUrl), onThisMachine(urls.adminUrl)]

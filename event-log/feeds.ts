@@ -48,7 +48,7 @@ export type FeedQuery<Event> = {
   readonly wants: (event: Event) => boolean
   /** Selects which erasures of the account's devices are items; without it, no erasures are. */
   readonly wantsErasure?: ((event: DeviceErased) => boolean) | undefined
-  /** How long to wait for the first item at the end of the log; absent: no waiting. */
+  /** How long to wait for the first item at the end of the log; by default not at all. */
   readonly waitMs?: number
   /** Ends the reading; items read by then are returned. */
   readonly signal: AbortSignal

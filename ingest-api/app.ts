@@ -56,7 +56,7 @@ export type IngestSettings = {
   readonly trustProxy: number
   /** Marks this process's own test reports. */
   readonly testSecret?: string | undefined
-  /** The path under which senders reach the API, with a slash at both ends; absent: at the root. */
+  /** The path under which senders reach the API, with a slash at both ends; by default the root. */
   readonly basePath?: string | undefined
   readonly metricsElsewhere?: boolean
 }

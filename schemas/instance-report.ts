@@ -35,7 +35,7 @@ export type InstanceReport = {
   readonly factsLagSeconds?: number
   /** Projector: the number of devices that it could not judge in their last attempt. */
   readonly failingDevices?: number
-  /** Projector: for how long it has been unable to find devices offline; 0: it is able. */
+  /** For the projector: how long it has been unable to find devices offline; 0 if it is able. */
   readonly silenceHeldSeconds?: number
 }
 

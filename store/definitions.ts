@@ -107,7 +107,7 @@ export type NewRule = RuleContent & InAccount & { readonly createdAt: number }
 export type NamedDefinition = PlaceByAge & { readonly name: string; readonly version: number }
 
 export type ChangesQuery = {
-  /** The version after which to continue; 0: from the first. */
+  /** The version after which to continue; 0 to start with the first. */
   readonly after: number
   /** Only the versions of known definitions are read. */
   readonly isKnown: (id: string, version: number) => boolean

@@ -14,7 +14,7 @@ import type { DeviceQuery, DevicePlace, PagedDevice } from './read-models.ts'
 /** The few columns that determine a device's rank in a page. */
 export type RankedDevice = readonly [deviceId: string, name: string | null, value: SortValue]
 
-/** How often a page is filled up after devices on it were erased during the reading. */
+/** How often to refill a page whose devices are erased while it is read. */
 const MOST_ROUNDS = 5
 
 /** Whether no index has the page's order, so that every device must be examined. */
@@ -120,7 +120,9 @@ export async function rankAmong(
 
 const SURROGATE = /[\ud800-\udfff]/
 
-/** In the order of UTF-8 bytes. JavaScript compares UTF-16 code units, which differs for surrogates. */
+/**
+ * In the order of UTF-8 bytes. JavaScript compares UTF-16 code units, which differs for surrogates.
+ */
 export function compareIds(a: string, b: string): number {
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   return a < b ? -1 : Number(a > b)

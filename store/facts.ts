@@ -12,7 +12,7 @@ import type { ErasureEntry } from './read-models.ts'
  * milliseconds since the epoch.
  */
 export interface FactStore {
-  /** The last offset judged, per partition; undefined: judging has not started. */
+  /** The last offset judged, per partition; undefined if judging has not started. */
   factsProgress(): Promise<Offsets | undefined>
 
   /** The last event judged of each partition, to recognise the log. */
@@ -159,7 +159,10 @@ export type EntriesRead = {
 export type JudgeDevice = {
   readonly accountId: string
   readonly deviceId: string
-  /** Pure; called again if the state has changed in the meantime. Undefined: nothing changes. */
+  /**
+   * Pure; called again if the state has changed in the meantime. Returns undefined if nothing
+   * changes.
+   */
   readonly judge: (state: FactState | undefined) => JudgedDevice | undefined
 }
 

@@ -7,7 +7,7 @@ export type Account = {
   readonly id: string
   readonly name: string
   readonly suspended: boolean
-  /** When it was last reinstated. */
+  /** When the account was last reinstated. */
   readonly resumedAt?: number
   readonly createdAt: number
 }
@@ -19,7 +19,7 @@ export type Role = (typeof ROLES)[number]
 export type Operator = {
   readonly id: string
   readonly accountId: string
-  /** As entered; unique in the whole service, ignoring case. */
+  /** The e-mail as entered; unique in the whole service, ignoring case. */
   readonly email: string
   readonly role: Role
   readonly platform: boolean
@@ -110,7 +110,10 @@ export interface Operators {
   endSessions(query: { operatorId: string; except?: Uint8Array }): Promise<void>
 }
 
-/** Why an operator is not changed: the account, or the service, would be left without an admin. */
+/**
+ * The reason why an operator is not changed: the account, or the service, would be left without an
+ * admin.
+ */
 export type OperatorKept = 'last admin' | 'last platform operator'
 
 const READ_AT_ONCE = 1_000

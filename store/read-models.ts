@@ -128,7 +128,7 @@ export type NearQuery = {
   readonly following: readonly string[]
   readonly from: number
   readonly to: number
-  /** In WGS84 degrees, edges included; one or two. */
+  /** One or two boxes in WGS84 degrees, edges included. */
   readonly boxes: readonly Box[]
   /** The most records of these devices in one part, near or not. */
   readonly limit: number
@@ -314,7 +314,7 @@ export type DeviceQuery = {
   /** `match`: the best match for `words` first, regardless of `order`. By default `deviceId`. */
   readonly sort?: DeviceSort | 'match'
   readonly order?: 'asc' | 'desc'
-  /** Where the previous page ended. */
+  /** The end of the previous page. */
   readonly after?: DevicePlace
   /** Area of the last position, edges included, in WGS84 degrees; west > east crosses 180°. */
   readonly bbox?: {

@@ -176,7 +176,8 @@ export function deviceListRoutes({
   }
 
   /**
-   * `wanted`: only these; absent: all. A geofence may hold more devices than a statement can name.
+   * `wanted`: the devices to include; by default all. A geofence may hold more devices than a
+   * statement can name.
    */
   async function placesOf(
     query: DeviceQuery,

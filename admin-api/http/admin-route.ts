@@ -38,9 +38,9 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
   readonly summary: string
   /** Further details for callers, in Markdown. */
   readonly description?: string
-  /** Absent: the call takes no parameters. */
+  /** Query parameters, if the call takes any. */
   readonly query?: Query
-  /** Absent: no body is read. */
+  /** Fields of the body; without them, no body is read. */
   readonly body?: Body
   /** For the OpenAPI document. */
   readonly bodyExample?: object
@@ -48,19 +48,19 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
   readonly bodyMayBeAbsent?: true
   /** If set, the body may have fields that are ignored. */
   readonly bodyOthersIgnored?: true
-  /** Absent: 16 KiB. */
+  /** Maximum size of the body; by default 16 KiB. */
   readonly bodyLimitBytes?: number
   readonly answer: {
     /** Default: 200. */
     readonly status?: 201 | 202
-    /** Schema of the envelope's data; absent: null. */
+    /** Schema of the envelope's data; by default null. */
     readonly data?: JsonSchema
     /** Responses outside the envelope, by media type. */
     readonly content?: { readonly [mediaType: string]: JsonSchema }
   }
   /** The response may be compressed. Never for responses with secrets: see `compressAnswer`. */
   readonly compressed?: true
-  /** In addition to those implied by the call's access and input. */
+  /** Errors in addition to those implied by the call's access and input. */
   readonly errors?: readonly ErrorIdentifier[]
 } & (
   | {

@@ -8,11 +8,11 @@ type View<Item> = (item: Item, caller: Caller, now: number) => unknown
 
 type Shown<Item> = {
   /**
-   * The schema in responses; absent: the field is in none. Times are numbers in items and texts in
-   * responses.
+   * The schema in responses; without it, no response has the field. Times are numbers in items and
+   * texts in responses.
    */
   readonly shown?: JsonSchema
-  /** Absent: the item's value is used. */
+  /** By default the item's value is used. */
   readonly view?: View<Item>
   /** Responses omit it if it has no value; otherwise it is null there. */
   readonly isOptional?: boolean

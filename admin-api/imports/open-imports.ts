@@ -78,7 +78,7 @@ export class OpenImports {
     return begun
   }
 
-  /** Undefined: unknown here, ended, or of another session. */
+  /** Finds an import; undefined if it is unknown here, has ended, or belongs to another session. */
   find(id: string, { session }: OperatorCaller): OpenImport | undefined {
     const found = this.#open.get(id)
     const now = this.#deps.clock.now()

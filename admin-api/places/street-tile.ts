@@ -5,7 +5,7 @@ export type StreetTile = {
   /** The units along each side. */
   readonly extent: number
   readonly names: readonly string[]
-  /** For each line: the index of its name, where its points end, and its box. */
+  /** Per line: the index of its name, the end of its points, and its box. */
   readonly nameOf: Uint16Array
   readonly ends: Uint32Array
   readonly boxes: Int16Array

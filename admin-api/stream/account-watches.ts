@@ -70,7 +70,11 @@ export function accountWatches({
       signal.addEventListener('abort', leave, { once: true })
       const own = start({ accountId, feed, store, clock, signal })
       repeatPeriodically({ what, everyMs, task: () => own.look(), signal, logger }).catch(
-        (error: unknown) => logger.error({ err: error, what }, 'could not start watching'),
+        (error: unknown) =>
+          logger.error(
+            { err: error, what },
+            'could not start a periodic look-up for the live stream',
+          ),
       )
       return own
     }

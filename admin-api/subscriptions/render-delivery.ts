@@ -69,7 +69,7 @@ export async function findTold(
   )
 }
 
-/** An item as a sentence; undefined: it no longer exists. */
+/** Formats an item as a sentence; undefined if it no longer exists. */
 export function renderItem(id: string, told: ReadonlyMap<string, Told>): string | undefined {
   if (id.startsWith('gap_')) return GAP
   const one = told.get(id)

@@ -38,11 +38,11 @@ export type SubscriptionDeps = {
   readonly store: Store
   readonly clock: Clock
   readonly feeds: Feeds
-  /** Absent: there is no key to encrypt secrets with. */
+  /** Encrypts secrets; absent if there is no key for it. */
   readonly secrets: SealedSecrets | undefined
   readonly networks: OutboundNetworks
   readonly hasMail: boolean
-  /** How long a test may take; absent: longer than a receiver's time limit. */
+  /** How long a test may take; by default longer than a receiver's time limit. */
   readonly testWithinMs?: number | undefined
 }
 

@@ -73,7 +73,7 @@ async function sizeOf(files: readonly string[]): Promise<number | undefined> {
   return total
 }
 
-/** For example `12,000 points, 9,800/s, 24 % read, about 6 s left`. */
+/** Formats progress, for example `12,000 points, 9,800/s, 24 % read, about 6 s left`. */
 function importProgress({
   points,
   bytes,

@@ -77,7 +77,7 @@ function remedyOf({ error, message }: ReportRefusal): string {
 /** The service's limits for one request. */
 const MOST_REPORTS = 1_000
 const MOST_BYTES = 1024 * 1024
-/** `{"reports":[]}`, and more than a comma for each report. */
+/** Bytes reserved for `{"reports":[]}` and the commas between reports. */
 const WRAPPING_BYTES = 2_048
 
 export type Outgoing = { readonly report: UnjudgedReport; readonly where: string }

@@ -9,7 +9,7 @@ export type Visibility = {
   readonly missing: number
   /** Number of records not yet found when the run was aborted. */
   readonly unchecked: number
-  /** Why reading was rejected, which ended the checks. */
+  /** The reason why reading was rejected, which ended the checks. */
   readonly refusedBecause?: string
 }
 

@@ -12,7 +12,7 @@ export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'd
 export type Sort = { readonly by: ColumnId | 'match' | 'distance'; readonly isDescending: boolean }
 
 type DeviceFilter = {
-  /** Statuses to include; empty: all. */
+  /** Statuses to include; if empty, all. */
   readonly statuses: ReadonlySet<ShownStatus>
   /** A label that devices must have; empty: no restriction. */
   readonly label: string

@@ -5,7 +5,7 @@ export type HistoryOrder =
   | {
       readonly kind: 'read'
       readonly files: readonly File[]
-      /** The device of all points; empty: taken from the files. */
+      /** The device of all points; if empty, the files name the devices. */
       readonly deviceId: string
       /** Whether to send the points, or only count them. */
       readonly isSent: boolean

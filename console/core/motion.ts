@@ -2,7 +2,7 @@ import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 
 /** A device's motion, judged by its positions. */
 export type Motion = {
-  /** Metres per second at the newest position; undefined: unknown. */
+  /** Metres per second at the newest position; undefined if unknown. */
   readonly speed: number | undefined
   /** The device's location since `sinceMs`. */
   readonly place: Coordinates

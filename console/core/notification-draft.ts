@@ -147,7 +147,7 @@ export function splitAge(seconds: number | undefined): { text: string; unit: Age
 }
 
 /**
- * Null: the default age.
+ * Null means the default age.
  * @throws {ApiFailure} for anything but a whole number up to 30 days.
  */
 export function maxAgeSecondsOf({ maxAgeSeconds = '', maxAgeUnit }: Values): number | null {

@@ -40,7 +40,7 @@ export function parseOtherDevices(query: URLSearchParams): readonly string[] {
   return ids.slice(0, MOST_REPLAYED - 1)
 }
 
-/** In the address's form. */
+/** The speed as written in the address. */
 export function formatOtherDevices(deviceIds: readonly string[]): string {
   return deviceIds.join(SEPARATOR)
 }

@@ -8,7 +8,7 @@ type ApiKey = components['schemas']['Key']
 type Rejection = components['schemas']['Rejection']
 type Minute = components['schemas']['SystemMinute']
 
-/** Facts about a device that is not online; undefined: unknown, or hidden from this operator. */
+/** Facts about a device that is not online; undefined if unknown, or hidden from this operator. */
 export type SilenceFacts = {
   /** Undefined if no device has the id. */
   readonly device:

@@ -33,7 +33,7 @@ export function isOneDay({ first, last }: Span): boolean {
   return first === last
 }
 
-/** From the start of the first day to the end of the last, in milliseconds. */
+/** Returns the start of the first day and the end of the last, in milliseconds. */
 export function spanBounds({ first, last }: Span, zone: string): { from: number; to: number } {
   return { from: dayBounds(first, zone).from, to: dayBounds(last, zone).to }
 }
@@ -53,7 +53,7 @@ export function spanText(span: Span, today: string, locale?: string): string {
   return datesText(first, last, today, locale)
 }
 
-/** From Monday to Sunday. */
+/** Returns the week of a day, from Monday to Sunday. */
 export function weekOf(day: string): Span {
   const sinceMonday = (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7
   const first = nextDay(day, -sinceMonday)

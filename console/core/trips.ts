@@ -140,7 +140,7 @@ function isShort(one: Episode): boolean {
 export type Totals = {
   readonly trips: number
   readonly distanceMetres: number
-  /** From the start of each trip to its end. */
+  /** Sum of the trips' durations, from start to end. */
   readonly lastedMs: number
 }
 

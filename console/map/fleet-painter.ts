@@ -34,7 +34,7 @@ export type ShownFleet = {
   readonly now: number
   /** The devices calling for help. */
   readonly sos: ReadonlySet<string>
-  /** Where the selected device called for help, for comparison with its current position. */
+  /** The place where the selected device called for help, drawn besides its current position. */
   readonly alarmAt?: MapPoint | undefined
   /** A point chosen by the user. */
   readonly pin?: MapPoint | undefined

@@ -23,7 +23,7 @@ type Layer = components['schemas']['ConsoleMap']
 /** The name of the base map, which is below every other layer. */
 export const WORLD = 'World (offline)'
 
-/** The layers that the service offers in addition to the base map; undefined: not read yet. */
+/** The layers that the service offers in addition to the base map; undefined until read. */
 export const offeredLayers = signal<readonly Layer[] | undefined>(undefined)
 
 /**
@@ -32,7 +32,7 @@ export const offeredLayers = signal<readonly Layer[] | undefined>(undefined)
  */
 export const areStreetsShown = signal(false)
 
-/** The name of the layer selected by the operator; empty: none yet. */
+/** The name of the layer selected by the operator; empty until one is selected. */
 const chosenName = createPreference('layer', '', (text) => text)
 
 /**

@@ -111,7 +111,7 @@ export class MapCanvas {
 
 const BELOW_NAMES = 2
 
-/** Where the canvas is among the map's layers. */
+/** Marks the canvas's position among the map's layers. */
 class CanvasLayer extends Layer {
   /** OpenLayers would draw the next layer on a bare canvas. */
   readonly #element = document.createElement('div')

@@ -36,7 +36,7 @@ export type PaintedTrack = DrawnLine & {
   readonly stops: readonly Pick<Extract<Episode, { kind: 'stop' }>, 'position'>[]
   /** The time range whose part of the track is highlighted. */
   readonly selected: TimeRange | undefined
-  /** In a replay, how much of the path behind the marker is shown. */
+  /** How much of the path behind the marker is shown in a replay. */
   readonly tailMs: number | undefined
   /** Other devices replayed with it. */
   readonly others: readonly {

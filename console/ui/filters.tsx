@@ -156,7 +156,7 @@ export function FilterPick({
   names: readonly [string, ...string[]]
   label: string
   placeholder: string
-  /** Text for the selected value; empty: no text. */
+  /** Text for the selected value; may be empty. */
   words: string
   find: FindOptions
 }) {

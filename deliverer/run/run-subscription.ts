@@ -36,7 +36,7 @@ export type RunnerParts = AttemptParts & {
 
 /** The outcome of a step. */
 type Next = {
-  /** The current subscription; absent: it must be read again. */
+  /** The current subscription; absent if it must be read again. */
   readonly subscription?: DeviceSubscription | undefined
   readonly restMs?: number
 }

@@ -33,7 +33,7 @@ export type LiveFeed = Waits & {
   readonly isCaughtUp: () => boolean
   /** The ring; available once the feed has started. */
   readonly ring: Ring
-  /** How far it has read, and the last entry. */
+  /** The feed's position, and the last entry read. */
   readonly upTo: Readonly<LogPlace>
   readonly last: LastEntry | undefined
   /** The time of an entry it has read, if it still remembers the entry. */
@@ -250,7 +250,7 @@ export function startLiveFeed({
   }
 }
 
-/** When devices were erased, by their keys. */
+/** Erasure times of devices, by device key. */
 type Erased = ReadonlyMap<string, number>
 
 function numberOf({ partition, offset }: Origin): number {

@@ -22,7 +22,9 @@ export type OpenFeeds = {
   readonly store: KnownErasures & HeldFacts
   readonly logger: FollowerLogger
   readonly stopping: AbortSignal
-  /** Join existing live readers of the logs; absent: live readers are started while in use. */
+  /**
+   * Join existing live readers of the logs. Without them, live readers are started while in use.
+   */
   readonly joinEvents?: JoinLive
   readonly joinFacts?: JoinLive
   readonly options?: Partial<FeedsOptions>

@@ -67,7 +67,7 @@ export type Ring = {
   wake(): void
 } & Waits
 
-/** How readers wait for more. */
+/** Options for waiting for more entries. */
 export type Waits = {
   /** Waits for entries of one account, or for any. The returned function unsubscribes. */
   readonly listen: (wake: Wake, accountId?: string) => () => void

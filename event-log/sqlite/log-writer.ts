@@ -46,7 +46,7 @@ export function sqliteLogWriter(
     onAppended: () => void
     onTopicAppended: (topic: TopicName) => void
     /**
-     * How often a topic's old entries are removed when nothing is appended; absent: every 10
+     * How often a topic's old entries are removed when nothing is appended; by default every 10
      * minutes.
      */
     expireEveryMs?: number | undefined

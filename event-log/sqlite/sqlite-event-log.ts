@@ -10,7 +10,7 @@ export type SqliteEventLogOptions = {
   readonly file: string
   readonly clock: { now(): number }
   readonly logger?: WarningLogger
-  /** How often rejected reports older than 7 days are removed; absent: every 10 minutes. */
+  /** How often rejected reports older than 7 days are removed; by default every 10 minutes. */
   readonly expireEveryMs?: number
 }
 

@@ -52,7 +52,7 @@ export type Refused = {
   readonly details?: readonly Fault[]
   /** Whether the same report may be accepted later. */
   readonly retriable: boolean
-  /** When to retry, if known. */
+  /** The time at which to retry, if known. */
   readonly retryAfterSeconds?: number
 }
 

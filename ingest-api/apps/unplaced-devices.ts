@@ -113,7 +113,7 @@ const ANSWER_MS = 50
 /** Maximum number of look-ups waiting for the store. */
 const UNDER_WAY = { most: 64, mostEach: 16 }
 
-/** Undefined: the store does not say. */
+/** Undefined if the store does not respond in time. */
 type IsKnownDevice = (device: Parameters<typeof deviceKey>[0]) => Promise<boolean | undefined>
 
 /**

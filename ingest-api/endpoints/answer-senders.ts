@@ -27,7 +27,7 @@ export type Endpoint = {
   readonly app?: string
   /** @throws {ApiError | DependencyError} for a failure of the whole request. */
   readonly answer: (request: SenderRequest) => Promise<SenderAnswer>
-  /** Replaces an error before it is sent; absent: errors are sent unchanged. */
+  /** Replaces an error before it is sent; by default errors are sent unchanged. */
   readonly errorFor?: (error: ApiError) => ApiError
 }
 

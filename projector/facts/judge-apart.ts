@@ -22,7 +22,7 @@ export type Judging = {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly failures: DeviceFailures
-  /** Where facts are published; absent: readers read them from the store. */
+  /** The topic where facts are published; without it, readers read them from the store. */
   readonly topic?: Pick<FactTopic, 'append' | 'erase'> | undefined
 }
 

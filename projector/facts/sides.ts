@@ -25,7 +25,7 @@ function isWithin(areas: readonly Area[], fix: Fix): boolean {
   return areas.some((area) => area.contains(fix))
 }
 
-/** Undefined: the geofence was deleted or disabled, or does not apply to the device. */
+/** Undefined if the geofence was deleted or disabled, or does not apply to the device. */
 export function definitionOf(
   id: string,
   { index, applies }: GeofenceDefinitions,
@@ -34,7 +34,10 @@ export function definitionOf(
   return known !== undefined && applies(known.geofence) ? known : undefined
 }
 
-/** Since when the geofence has applied to the device: a new label may have made it match. */
+/**
+ * Returns the time since which the geofence has applied to the device: a new label may have made it
+ * match.
+ */
 export function findStartOfForce(
   { inForceSince, labels }: Geofence,
   { selectedSince }: GeofenceDefinitions,

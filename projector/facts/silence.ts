@@ -182,7 +182,8 @@ function openUntil({ deadline, silenceMs }: Silence, { at, hearing }: TimeInput)
 }
 
 /**
- * When to check again whether the device was silent, if that is still unknown; null: it was silent.
+ * When to check again whether the device was silent, if that is still unknown; null if it was
+ * silent.
  */
 function findNextCheck({ now, since, graceMs }: Hearing, silenceMs: number): number | null {
   const from = since + Math.min(silenceMs, graceMs)

@@ -22,7 +22,7 @@ const LEAST_SEEN_MS = 60_000
 
 export type StopVerdict = {
   readonly state: StopState
-  /** Undefined: a jump, which the next position will explain. */
+  /** Undefined for a jump, which the next position will explain. */
   readonly isStopped: boolean | undefined
   /** Positions of the stop: the first one; all of them once the stop is detected. */
   readonly fixes: readonly StopFix[]

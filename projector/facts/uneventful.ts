@@ -11,7 +11,7 @@ import { nextLookAt, offlineDeadline } from './silence.ts'
 /**
  * The state after the report of a device that is online, outside all geofences and without alarms:
  * the same as `decide` would return, at a fraction of its cost. Almost all reports are like this.
- * Undefined: it must be judged.
+ * Undefined if the report must be judged.
  */
 export function uneventful(
   state: FactState,

@@ -79,7 +79,7 @@ export type KafkaConfig = {
   readonly topicPrefix: string
   /** If absent, the brokers' default applies. */
   readonly replicationFactor?: number
-  /** From RETENTION_DAYS; absent: unlimited. */
+  /** From RETENTION_DAYS; unlimited by default. */
   readonly retentionMs?: number
   /** If absent, events are written as JSON. */
   readonly registry?: { readonly url: string }
@@ -231,7 +231,7 @@ function kafkaConfig(v: Variables, brokers: string): KafkaConfig {
  */
 export type SenderKeys = {
   readonly key?: string | undefined
-  /** Reads sent reports back; absent: `key` reads too. */
+  /** The key for reading reports back; by default `key`. */
   readonly readKey?: string | undefined
 }
 

@@ -22,7 +22,7 @@ export type MapConfig = {
 
 export type ConsoleConfig = {
   /**
-   * Where browsers reach the console, without a trailing slash. Absent: at the root of the admin
+   * The console's URL for browsers, without a trailing slash; by default the root of the admin
    * API.
    */
   readonly consolePublicUrl?: string

@@ -27,11 +27,11 @@ export type LoadLimits = {
   readonly mostOfAccount?: number
   readonly mostBytes?: number
   /**
-   * The bytes that the requests of one key may reserve; absent: a quarter. An account's requests
+   * The bytes that the requests of one key may reserve; by default a quarter. An account's requests
    * with larger bodies may reserve three times as many: it can have any number of keys.
    */
   readonly mostOfKey?: number
-  /** The bytes that only small bodies may reserve; absent: an eighth. */
+  /** The bytes that only small bodies may reserve; by default an eighth. */
   readonly keptForSmall?: number
 }
 

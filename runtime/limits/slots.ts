@@ -2,15 +2,15 @@
 export type GiveBack = () => void
 
 export type SlotLimits = {
-  /** Maximum number of slots taken at the same time; absent: only the parties' limits apply. */
+  /** Maximum number of slots taken at the same time; by default only the parties' limits apply. */
   readonly most?: number
-  /** Maximum number of slots of one party; absent: `most`. */
+  /** Maximum number of slots of one party; by default `most`. */
   readonly mostEach?: number
-  /** The maximum number of waiters; absent: no limit. */
+  /** Maximum number of waiters; unlimited by default. */
   readonly waiting?: number
-  /** The maximum number of waiters per party; absent: `waiting`. */
+  /** Maximum number of waiters per party; by default `waiting`. */
   readonly waitingEach?: number
-  /** The longest wait; absent: no limit. */
+  /** The longest wait; unlimited by default. */
   readonly waitsMs?: number
   /** The error when the queue is full or the wait was too long. */
   readonly refusal?: () => Error

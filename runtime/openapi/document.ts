@@ -14,7 +14,7 @@ export type OpenApiDocument = {
 /** A call of an HTTP API, for the OpenAPI document. */
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** From the root, parameters in the router's syntax: `/api/v1/devices/:deviceId`. */
+  /** The full path, with parameters in the router's syntax: `/api/v1/devices/:deviceId`. */
   readonly path: string
   readonly operationId: string
   readonly tag: string
@@ -34,7 +34,7 @@ export type Operation = {
   }
   /** Errors in addition to those of every call. */
   readonly errors: readonly ErrorIdentifier[]
-  /** Security schemes, one of which is required; empty: public. */
+  /** Security schemes, one of which is required; empty for public calls. */
   readonly security: readonly string[]
 }
 

@@ -5,7 +5,7 @@ export const MOST_RULES = 200
 export const LONGEST_FOR_SECONDS = 604_800
 /** Shorter silences are usual between reports. */
 export const LEAST_SILENT_SECONDS = 10
-/** How near to its centre a stopped device stays, and for how long, as in its trips. */
+/** The radius within which a stopped device stays, and for how long, as for trips. */
 export const STOPPED = { stopMetres: 100, stopMs: 300_000 } as const
 
 /** The condition of a rule. */
@@ -37,7 +37,7 @@ export type DeviceRule = RuleContent & {
   /** Increases with every change, which resets the state of the condition. */
   readonly revision: number
   readonly changedIn?: FieldRevisions
-  /** When an operator last changed it. */
+  /** When an operator last changed the rule. */
   readonly changedAt: number
 }
 

@@ -50,14 +50,14 @@ export type Geofence = GeofenceContent & {
   /** Increases with every change. */
   readonly revision: number
   readonly changedIn?: FieldRevisions
-  /** When an operator last changed it. */
+  /** When an operator last changed the geofence. */
   readonly changedAt: number
   /**
    * When its shape, its devices, `confirmSeconds` or `enabled` last changed: devices already inside
    * then are inside without a fact.
    */
   readonly inForceSince: number
-  /** When it was last enabled after having been disabled; absent: never. */
+  /** When the geofence was last enabled after having been disabled, if ever. */
   readonly enabledSince?: number
 }
 

@@ -30,7 +30,7 @@ export type AppliedEvents = Readonly<
 /** A stored position: its event and the event's origin. */
 export type PositionRecord = PositionReported & { readonly origin: Origin }
 
-/** The fields that a track and its trips are computed from; null: not reported. */
+/** The fields that a track and its trips are computed from; null if not reported. */
 export type TrackStep = HistoryPlace & {
   readonly latitude: number
   readonly longitude: number
@@ -39,7 +39,7 @@ export type TrackStep = HistoryPlace & {
   readonly accuracy: number | null
 }
 
-/** The fields of a record returned for a track's points; null: not reported. */
+/** The fields of a record returned for a track's points; null if not reported. */
 export type TrackRow = readonly [
   timestamp: number,
   latitude: number,
@@ -93,7 +93,7 @@ export type DeviceStatus = {
   /** Stored records, each counted once. */
   readonly reportCount: number
   readonly lastPosition: LastPosition
-  /** The origin of the last position's event; undefined: an earlier version wrote the status. */
+  /** The origin of the last position's event; undefined if an earlier version wrote the status. */
   readonly lastOrigin?: Origin | undefined
   /** The last offset folded, per partition; folding an event again changes nothing. */
   readonly applied: Offsets

@@ -4,7 +4,7 @@
  */
 export type ReportTotals = {
   readonly distanceMetres: number
-  /** From the start of each trip to its end. */
+  /** Sum of the trips' durations, from start to end. */
   readonly drivingSeconds: number
   readonly trips: number
   readonly stops: number

@@ -1,7 +1,7 @@
 import { projectToSurface, type EarthPoint } from './earth-point.ts'
 import { metresApart, type TripRecord } from './open-trip.ts'
 
-/** Where a stop is, for deciding whether a device is still there. */
+/** The place of a stop, to decide whether a device is still there. */
 export type StopPlace = {
   readonly middle: EarthPoint
   /** The device's stay since the stop was found; absent once the stop has settled. */

@@ -13,7 +13,7 @@ const TEST = 'This is a test: notifications arrive here.'
 export type Item = {
   /** The same for every attempt to send the item. */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly at: number
   /** Time since which the item could have been sent. */
   readonly since: number

@@ -45,7 +45,7 @@ export function chatRequest(target: Chat, told: Told, zone: string): OutboundReq
     case 'slack': {
       const isSlack = SLACK.test(new URL(target.url).hostname)
       const text = isSlack ? sentence : stripMarkdown(sentence)
-      const body = { text: escapeMarkdown(text), mrkdwn: false }
+      const body = { text: escapeForChats(text), mrkdwn: false }
       return { url: target.url, headers: JSON_BODY, body: JSON.stringify(body) }
     }
   }
@@ -62,7 +62,7 @@ function priorityOf({ kind, ...item }: Item): { readonly priority?: string } {
  * Escapes Slack's special characters; also prevents `@all` from mentioning everybody in other apps,
  * and `:car:` from becoming an emoji.
  */
-function escapeMarkdown(text: string): string {
+function escapeForChats(text: string): string {
   return escapeSigns(text, /[&<>]/g)
     .replace(/@(?=\w)/g, '@\u200B')
     .replace(/:(?=[\w+-]+:)/g, ':\u200B')
@@ -135,7 +135,7 @@ export function escapeHtml(text: string): string {
   return escapeSigns(text, /[&<>"']/g)
 }
 
-/** For HTML, only these characters. */
+/** Escapes only these characters, as HTML entities. */
 export function escapeSigns(text: string, signs: RegExp): string {
   return text.replace(signs, (sign) => ENTITIES[sign] ?? sign)
 }

@@ -17,11 +17,13 @@ export type SubscriptionContent = DeviceSelection & {
   readonly ruleIds?: readonly string[]
   /** Only items whose `at` is within these hours. */
   readonly hours?: Hours
-  /** IANA zone of the times in chats and mails. Absent: that of `hours`, or else the server's. */
+  /**
+   * IANA zone of the times in chats and mails; by default that of `hours`, or else the server's.
+   */
   readonly zone?: string
   /** Minimum time between two deliveries. */
   readonly everySeconds: number
-  /** Items decided longer ago are skipped; absent: see `maxAgeMs`. */
+  /** Items decided longer ago are skipped; see `maxAgeMs` for the default. */
   readonly maxAgeSeconds?: number
   readonly target: ShownTarget
 }
@@ -51,7 +53,7 @@ export type SubscriptionTarget =
       readonly kind: 'webhook'
       readonly url: string
       readonly headers?: Readonly<Record<string, string>>
-      /** Maximum number of items in a request; absent: one, without a list around it. */
+      /** Maximum number of items in a request; by default a single item, not in a list. */
       readonly batch?: number
     }
   | { readonly kind: 'ntfy'; readonly url: string; readonly token?: string }
@@ -142,7 +144,7 @@ export type SubscriptionProgress = {
   readonly disabledAt?: number
   /** The number of items waiting while it fails or is disabled. */
   readonly waiting?: WaitingItems
-  /** When it last succeeded, and when a delivery last started. */
+  /** When the last success was, and when a delivery last started. */
   readonly succeededAt?: number
   readonly deliveredAt?: number
   /** The mails of the last hour. */

@@ -16,7 +16,7 @@ export type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
   readonly state: FactState
   readonly outbox: readonly DeviceFact[]
   readonly isCleanUp: boolean
-  /** From memory: another process may have changed it since. */
+  /** The state from memory; another process may have changed it since. */
   readonly isRemembered: boolean
   /** The length of the state as JSON. */
   readonly bytes: number

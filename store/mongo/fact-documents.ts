@@ -11,7 +11,7 @@ export type StateDocument = {
   readonly accountId: string
   readonly deviceId: string
   readonly partition: number
-  /** Null: never. While there is an outbox, 0. */
+  /** When the device is due; null for never, 0 while there is an outbox. */
   readonly due: number | null
   readonly seenAt: Date
   readonly state: string

@@ -8,7 +8,7 @@ type Settings = Collection<DeviceSettingsDocument>
 type Numbering = Pick<DeviceSettingsDocument, '_id' | 'changedAt' | 'numberedAt' | 'version'>
 
 const READ_AT_ONCE = 500
-/** How far back changes by version 0.3.0 are looked for by time. */
+/** How far back to search, by time, for changes made by version 0.3.0. */
 const LOOKED_AT_MS = 60_000
 
 /**

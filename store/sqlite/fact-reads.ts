@@ -141,7 +141,7 @@ type ChangeRow = {
   readonly at: number
   readonly account_id: string
   readonly device_id: string
-  /** Null: the device no longer has settings. */
+  /** Null if the device no longer has settings. */
   readonly disabled: number | null
   readonly enabled_at: number | null
   readonly expected_interval_seconds: number | null

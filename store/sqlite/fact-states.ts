@@ -122,7 +122,7 @@ export function factStates(
     maxSize: MOST_REMEMBERED,
     sizeCalculation: ({ bytes }) => bytes,
   })
-  /** In the order of their first unwritten change. */
+  /** Unwritten states, in the order of their first unwritten change. */
   const unwritten = new Map<string, Unwritten>()
   let unwrittenBytes = 0
   /** Unwritten states that readers of the file would miss. */

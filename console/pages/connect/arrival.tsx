@@ -30,7 +30,7 @@ export function Arrival({
   answer,
 }: {
   deviceId: string
-  /** The device's display name; empty: no name. */
+  /** The device's display name; may be empty. */
   name: string
   keyId: string | undefined
   since: string

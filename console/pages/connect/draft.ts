@@ -40,7 +40,7 @@ export const draft = computed<Draft>(() => {
   return {
     sender: FIRST_SENDER,
     name: '',
-    // Empty: phones that all kept a suggested name would be one device.
+    // Starts empty, because phones that all kept a suggested name would be one device.
     deviceId: '',
     since: openedAt,
     ...(of === owner() && known),

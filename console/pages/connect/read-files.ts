@@ -4,7 +4,7 @@ import type { FoundHistory, HistoryAnswer, HistoryOrder } from '../../core/histo
 
 type Read = {
   readonly files: readonly File[]
-  /** Empty: device ids come from the files. */
+  /** The device of all points; if empty, device ids come from the files. */
   readonly deviceId: string
   readonly signal: AbortSignal
   readonly onProgress: (progress: { readonly bytes: number; readonly points: number }) => void

@@ -54,7 +54,10 @@ export function Replay({
   const [skipped, setSkipped] = useState<number>()
   const cursor = useRef(at)
   cursor.current = at
-  /** When it continues, or its end; a day without trips is played in full. */
+  /**
+   * Returns the time at which the replay continues, or its end; a day without trips is played in
+   * full.
+   */
   const skip = (moment: number) =>
     drives.length === 0 ? moment : Math.min(last, skipRest(drives, moment))
   useEffect(() => onPlay(isPlaying ? speed * TAIL_MS : undefined), [isPlaying, speed])

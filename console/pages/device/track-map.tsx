@@ -32,7 +32,7 @@ export function TrackMap({
 }: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected' | 'isPlain'> &
   Partial<Pick<PaintedTrack, 'others' | 'places' | 'tailMs'>> & {
     track: Track | undefined
-    /** Reads the track of a part of the map; absent: no finer track exists. */
+    /** Reads the track of a part of the map; absent if there is no finer track. */
     loadPart?: (part: MapPart, signal: AbortSignal) => Promise<Track>
     /** Identifies the displayed days: a new value fits the view again. */
     shows: string

@@ -70,7 +70,7 @@ function SosLine({ of: fact }: { of: ApiFact }) {
   )
 }
 
-/** The map with the device's current position, and where it called. */
+/** Path of the map that shows the device's current position and where it called for help. */
 function alarmPath({ id, deviceId }: ApiFact): string {
   return `/?${new URLSearchParams({ device: deviceId, alarm: id })}`
 }

@@ -32,11 +32,11 @@ export const statuses = computed<ReadonlySet<ShownStatus>>(() => {
 /** The words of the search. */
 export const searchedWords = computed(() => searchWords(searchText.value))
 
-/** The label to filter the list by; empty: no filter. */
+/** The label to filter the list by; empty if there is no filter. */
 export const chosenLabel = computed(() => pageAddress.value.query.get('label') ?? '')
 
 /**
- * The geofence and the raised rule to filter the list by; empty: no filter.
+ * The geofence and the raised rule to filter the list by; empty if there is no filter.
  */
 export const chosenGeofence = computed(() => pageAddress.value.query.get('geofence') ?? '')
 export const chosenRule = computed(() => pageAddress.value.query.get('rule') ?? '')
@@ -136,7 +136,7 @@ export function listOrder() {
 /** The call for help named in the address. */
 export const alarmId = computed(() => pageAddress.value.query.get('alarm'))
 
-/** Where the selected device called for help, if the address names that call. */
+/** The place where the selected device called for help, if the address names that call. */
 export const alarmAt = computed(() => {
   const fact = openSos.value.find(({ id }) => id === alarmId.value)
   if (fact?.deviceId !== selectedId.value) return undefined

@@ -10,7 +10,10 @@ import { useDebounced } from '../../ui/pick.tsx'
 import { pageAddress } from '../../ui/router.ts'
 import { useLoad } from '../../ui/use-load.ts'
 
-/** The moment in the address (`at`) whose fleet the map shows, in milliseconds; undefined: now. */
+/**
+ * The time in the address (`at`) whose fleet the map shows, in milliseconds; undefined for the
+ * present.
+ */
 export const pastAt = computed(() => {
   const ms = Date.parse(pageAddress.value.query.get('at') ?? '')
   return Number.isFinite(ms) ? ms : undefined

@@ -102,7 +102,7 @@ export function useNames(): DefinitionNames {
   return new Map(all.map(({ id, name }) => [id, name]))
 }
 
-/** When it notifies, of which devices, at which hours, and how old items may be. */
+/** Describes a notification: events, devices, hours, and the maximum age of items. */
 export function What({ of: one, names }: { of: ApiSubscription; names: DefinitionNames }) {
   const { hours } = one
   const limits = [describeDevices(one), hours && hoursText(hours), ...limitTexts(one)]

@@ -27,7 +27,7 @@ const BYTES: readonly (readonly [begin: string, among: RegExp, advice: string])[
   [
     'SQLite format 3',
     /^/,
-    'it is a database of SQLite: export GPX or CSV with the program that made it',
+    'it is a SQLite database: export GPX or CSV with the program that made it',
   ],
   ['%PDF', /^/, NO_DATA],
   ['\x89PNG', /^/, NO_DATA],
