@@ -30,7 +30,9 @@ export interface Topic<Entry> {
    */
   subscribe(subscription: TopicSubscription<Entry>): Promise<void>
 
-  /** The entries held now, oldest first in each partition, in batches of at most 500. */
+  /**
+   * Yields the topic's current entries, oldest first in each partition, in batches of at most 500.
+   */
   read(): AsyncIterable<TopicBatch<Entry>>
 
   /**

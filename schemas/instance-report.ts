@@ -23,7 +23,7 @@ export type InstanceReport = {
   readonly refusedPerMinute?: number
   /** Ingest API: since when it has been able to append; absent while it is unable. */
   readonly readySince?: number
-  /** Ingest API with a spool: the events waiting in it. */
+  /** For an ingest API with a spool: the events waiting there. */
   readonly spool?: SpoolDepth & {
     /** Stored in the spool's folder, so that the spool is recognised after a restart. */
     readonly id?: string

@@ -14,9 +14,9 @@ export type FactHandling = HandledFact & Handling & { readonly operatorId: strin
 /** How operators handle facts. */
 export interface Handlings {
   /**
-   * Replaces the handling of a fact with `next`, without losing concurrent changes; undefined: no
-   * change. `life` is the device's, read before the fact was: if the device has been erased since,
-   * nothing is stored.
+   * Replaces the handling of a fact with `next`, without losing concurrent changes; Returns
+   * undefined if nothing changed. `life` is the life of the device, read before the fact: if the
+   * device has been erased since, nothing is stored.
    */
   changeHandling(
     fact: HandledFact,

@@ -138,7 +138,7 @@ function refuseWithFile(query: HistoryQuery): void {
     .filter((field) => query[field] !== undefined)
     .map((field) => ({
       field,
-      message: `${field} requires format=json: the other formats are the whole range, which from and to bound`,
+      message: `${field} requires format=json: the other formats contain the whole range between from and to`,
     }))
   if (faults.length > 0) throw invalidParams(faults)
 }

@@ -18,7 +18,7 @@ const LIMITS: SlotLimits = {
   waitsMs: 10_000,
   refusal: () =>
     unavailable(
-      `at most ${AT_ONCE} calls of an account are worked on at a time, ${AT_ONCE_EACH} of one caller, please try again later`,
+      `at most ${AT_ONCE} calls of an account are processed at a time, ${AT_ONCE_EACH} of one caller, please try again later`,
     ),
 }
 /**

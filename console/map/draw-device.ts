@@ -26,8 +26,8 @@ const ALARM_GAP = 4
 const DASHES = { sos: [], rule: [4, 3] }
 
 /**
- * A device at (x, y), 14 pixels wide in a white ring of 2: colour and shape both show its status,
- * so that nobody depends on one of them; an arrow shows its heading if known, including 0°.
+ * Draws a device at (x, y), 14 pixels wide in a white ring of 2. Colour and shape both show its
+ * status, so that it is visible without colours; an arrow shows its heading if known, including 0°.
  */
 export function drawDevice(
   context: CanvasRenderingContext2D,

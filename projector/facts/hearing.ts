@@ -8,7 +8,7 @@ import type { Hearing } from './decider.ts'
  * to their reports. An instance that has not reported since another became ready may have ended
  * before that.
  */
-function readyWithoutGap(reports: readonly InstanceReport[], freshSince: number): number {
+function findReadySince(reports: readonly InstanceReport[], freshSince: number): number {
   const newestFirst = [...reports].sort((a, b) => b.reportedAt - a.reportedAt)
   let since = Infinity
   for (const { reportedAt, readySince = Infinity } of newestFirst) {
@@ -82,7 +82,7 @@ export function watchHearing({
       const ingest = reports.filter(({ service }) => service === 'ingest-api')
       const waiting = await store.waitingSpools({ reportedSince: now - spoolMaxAgeMs })
       const freshSince = Math.max(now - FRESH_MS, isEmbedded ? startedAt : -Infinity)
-      readySince = waiting > 0 ? Infinity : readyWithoutGap(ingest, freshSince)
+      readySince = waiting > 0 ? Infinity : findReadySince(ingest, freshSince)
       heardUpTo = Math.min(...ingest.map(({ reportedAt }) => reportedAt))
       noteSleep(clock.now())
       lookedAt = clock.now()

@@ -103,7 +103,7 @@ export function beginJudging({
     const checkpoint = await readModels.checkpoint()
     if (!hasReached(checkpoint, end)) return false
     const now = clock.now()
-    for await (const page of statuses(readModels)) {
+    for await (const page of readStatuses(readModels)) {
       await store.seedFacts(page.flatMap((status) => seedOf(status, now, definitions) ?? []))
     }
     await store.beginFacts(checkpoint)
@@ -111,7 +111,7 @@ export function beginJudging({
   }
 }
 
-async function* statuses(readModels: Seeded): AsyncGenerator<readonly DeviceStatus[]> {
+async function* readStatuses(readModels: Seeded): AsyncGenerator<readonly DeviceStatus[]> {
   for (const accountId of await readModels.accounts()) {
     yield* readPages<DeviceStatus>(SEEDED_AT_ONCE, ({ limit, after }) =>
       readModels.pageStatuses({ accountId, limit, ...(after && { after: after.deviceId }) }),

@@ -23,8 +23,8 @@ export type StateDocument = {
   readonly revision: string
   readonly outbox?: readonly string[]
   /**
-   * Until then, the process that wrote the outbox completes it; afterwards, any process that reads
-   * it.
+   * Before this time, only the process that wrote the outbox completes it; afterwards, any process
+   * that reads it does.
    */
   readonly takenOverFrom?: number
   /** Facts from before its erasure may have been inserted after it: they must be removed again. */

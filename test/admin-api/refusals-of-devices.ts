@@ -124,7 +124,7 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
     'GET /devices/tug/positions?format=xml',
   ],
   [
-    'limit requires format=json: the other formats are the whole range, which from and to bound',
+    'limit requires format=json: the other formats contain the whole range between from and to',
     'GET /devices/tug/positions?format=gpx&limit=2',
   ],
   [
