@@ -376,7 +376,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
         'cut.ndjson.gz',
         compressed.subarray(0, compressed.length - 9),
         1_999,
-        'not complete, after line 2000',
+        'incomplete, after line 2000',
       ],
       ['latin1.ndjson', latin1, 1_500, 'not text in UTF-8, after line 1500'],
     ] as const) {
