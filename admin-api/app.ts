@@ -80,7 +80,7 @@ export type AdminDependencies = {
   readonly store: Store
   readonly eventLog: AdminLog
   readonly factLog: FactLog
-  /** Encrypts the secrets of subscriptions; absent: none can be created. */
+  /** Encrypts subscriptions' secrets; without it, no subscription can be created. */
   readonly secrets?: SealedSecrets | undefined
   /** Networks that webhooks may reach in addition to the public Internet. */
   readonly networks?: OutboundNetworks | undefined
@@ -91,16 +91,16 @@ export type AdminDependencies = {
   readonly clock: Clock
   readonly logger: Logger
   readonly mode: Mode
-  /** Absent where the data are not in a directory of this machine. */
+  /** Absent if the data is not stored in a directory on this machine. */
   readonly measureData?: (() => Promise<DataDirectory>) | undefined
   readonly ingest: IngestAddresses
-  /** How often a person or key may look up a pasted key; absent: 10 times in 60 s. */
+  /** How often a person or key may look up a pasted key; by default 10 times in 60 s. */
   readonly pastedKeyLimit?: RateLimit | 'off' | undefined
-  /** After what time a failed sign-in beyond its address's limit gets its response; absent: 3 s. */
+  /** Delay of the response to a failed sign-in beyond its address's limit; by default 3 s. */
   readonly lateAnswersAfterMs?: number | undefined
   /** Maps that the console offers in addition to the built-in one. */
   readonly maps: readonly MapConfig[]
-  /** The path under which browsers reach the API; absent: the root. */
+  /** The path under which browsers reach the API; by default the root. */
   readonly consolePublicUrl: string | undefined
   readonly metrics: Metrics
   /** Aborted when the process starts to shut down. */
@@ -211,7 +211,7 @@ export function createAdminApp({
       await ready()
       const missing = streams.missingVariable()
       if (missing === undefined) return
-      throw new Error(`the log holds entries that cannot be read while ${missing} is not set`)
+      throw new Error(`the log has entries that cannot be read while ${missing} is not set`)
     },
     stopping,
   })

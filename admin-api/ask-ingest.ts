@@ -5,7 +5,7 @@ import type { IngestAddresses } from './ingest-addresses.ts'
 export type IngestAnswer = {
   readonly status: number
   readonly headers: Headers
-  /** In the envelope. */
+  /** The body, in the API's envelope. */
   readonly body: object
 }
 
@@ -48,7 +48,7 @@ export async function askIngest(
       redirect: 'error',
       signal: AbortSignal.timeout(withinMs),
     })
-    const answer = envelopeIn(await response.text())
+    const answer = parseEnvelope(await response.text())
     if (answer === undefined) throw new Error('the response is not one of the ingest API')
     return { status: response.status, headers: response.headers, body: answer }
   } catch (error) {
@@ -57,7 +57,7 @@ export async function askIngest(
 }
 
 /** Parse errors are not passed on: another server might repeat the key in its response. */
-function envelopeIn(text: string): object | undefined {
+function parseEnvelope(text: string): object | undefined {
   try {
     const body: unknown = JSON.parse(text)
     return typeof body === 'object' && body !== null && 'success' in body ? body : undefined

@@ -8,7 +8,7 @@ import type { ErasureEntry } from '../schemas/events/log-entry.ts'
 import type { Generations } from '../store/generations.ts'
 import type { Erasures, ReadModels } from '../store/read-models.ts'
 
-/** If log and store have not responded for this long, the store's data is shown as it is. */
+/** If log or store has not responded by then, the store's data is served unchecked. */
 const LONGEST_ASKED_MS = 5_000
 
 export type ErasuresAhead = {
@@ -48,12 +48,12 @@ export function hideErasedAhead({
     const after = seen.checkpoint
     await eventLog.extent()
     state = 'reading'
-    for await (const { event } of erasuresAfter(after, { eventLog, signal })) {
+    for await (const { event } of readErasuresAfter(after, { eventLog, signal })) {
       const { accountId, deviceId, erasedAt } = event
       const known = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
       if ((known.get(deviceId)?.erasedAt ?? -Infinity) >= erasedAt) continue
       await store.hideErased(event)
-      logger.info({ accountId, deviceId }, 'device hidden: the log erases it')
+      logger.info({ accountId, deviceId }, 'device hidden: the log has its erasure')
     }
     state = 'done'
   }
@@ -70,7 +70,7 @@ export function hideErasedAhead({
       const now = await progress()
       const before = seen
       seen = now
-      if (!wentBack(before, now)) return
+      if (!hasGoneBack(before, now)) return
       logger.warn({ before, now }, 'the store went back in time: restored from a backup')
       await repeatUntilSuccess(hide, { logger, signal, failure })
     },
@@ -82,13 +82,13 @@ export function hideErasedAhead({
 type Progress = { readonly generation: number; readonly checkpoint: Offsets }
 
 /** A new generation may start slightly before the end of the previous one. */
-function wentBack(before: Progress, { generation, checkpoint }: Progress): boolean {
+function hasGoneBack(before: Progress, { generation, checkpoint }: Progress): boolean {
   if (generation !== before.generation) return generation < before.generation
   return !hasReached(checkpoint, before.checkpoint)
 }
 
 /** The erasures after these offsets, up to the log's end at the time of the call. */
-async function* erasuresAfter(
+async function* readErasuresAfter(
   after: Offsets,
   { eventLog, signal }: { eventLog: Pick<ReadableLog, 'tail' | 'extent'>; signal: AbortSignal },
 ): AsyncGenerator<ErasureEntry, void> {

@@ -58,14 +58,14 @@ export function factRoutes({
     const { accountId } = caller
     const devices = deviceList(caller)
     const { geofenceId, ruleId, label: labels, ...others } = filter
-    if (geofenceId !== undefined && ruleId !== undefined) throw bothGiven()
+    if (geofenceId !== undefined && ruleId !== undefined) throw conflictingFiltersError()
     const definitionId = geofenceId ?? ruleId
     const query = {
       accountId,
       ...others,
       ...(definitionId !== undefined && { definitionId }),
       ...(devices !== undefined && { devices }),
-      ...(labels !== undefined && { deviceIds: await labelled(accountId, labels) }),
+      ...(labels !== undefined && { deviceIds: await findLabelledDevices(accountId, labels) }),
     }
     if (format === 'csv') return exportFacts(ctx, query, store)
     const list = { name: 'facts', accountId, filter }
@@ -83,7 +83,10 @@ export function factRoutes({
   }
 
   /** The ids of the devices that have all of these labels. */
-  async function labelled(accountId: string, labels: readonly string[]): Promise<string[]> {
+  async function findLabelledDevices(
+    accountId: string,
+    labels: readonly string[],
+  ): Promise<string[]> {
     const ids: string[] = []
     const pages = readPages<DevicePlace>(LABELLED_AT_ONCE, (page) =>
       store.placeDevices({ accountId, labels, ...page }),
@@ -108,7 +111,7 @@ export function factRoutes({
   ]
 }
 
-function bothGiven(): Error {
+function conflictingFiltersError(): Error {
   const message = 'geofenceId and ruleId exclude each other: no event is about both'
   return invalidParams([{ field: 'ruleId', message }])
 }
@@ -140,8 +143,8 @@ function cells(fact: DeviceFact): (string | number | undefined)[] {
     latitude: position?.latitude,
     longitude: position?.longitude,
     timestamp: position?.timestamp,
-    ...('geofence' in fact && named(fact.geofence)),
-    ...('rule' in fact && named(fact.rule)),
+    ...('geofence' in fact && toDefinitionColumns(fact.geofence)),
+    ...('rule' in fact && toDefinitionColumns(fact.rule)),
   }
   return COLUMNS.map((name) => {
     const cell = row[name] ?? undefined
@@ -150,7 +153,7 @@ function cells(fact: DeviceFact): (string | number | undefined)[] {
 }
 
 /** The geofence or rule of a row. */
-function named({ id, name }: { readonly id: string; readonly name: string }) {
+function toDefinitionColumns({ id, name }: { readonly id: string; readonly name: string }) {
   return { definitionId: id, definition: name }
 }
 

@@ -38,7 +38,7 @@ type HandlingDeps = {
 
 /** Calls by which operators agree on who handles an alarm. */
 export function handleFactRoutes(deps: HandlingDeps): AdminRoute[] {
-  const described = <Call extends HandlingCall>(call: Call) => ({
+  const describeHandlingCall = <Call extends HandlingCall>(call: Call) => ({
     method: 'POST' as const,
     path: `/facts/:id/${call}`,
     summary: CALLS[call].summary,
@@ -50,12 +50,12 @@ export function handleFactRoutes(deps: HandlingDeps): AdminRoute[] {
   return [
     ...(['take', 'release'] as const).map((call) =>
       route({
-        ...described(call),
+        ...describeHandlingCall(call),
         handle: (ctx: AdminContext, caller: Caller) => handle(ctx, caller, { ...deps, call }),
       }),
     ),
     route({
-      ...described('close'),
+      ...describeHandlingCall('close'),
       body: NOTE,
       bodyMayBeAbsent: true,
       bodyExample: { note: 'False alarm' },
@@ -72,7 +72,7 @@ async function handle(
 ): Promise<void> {
   const { accountId } = caller
   const [fact] = await store.findFacts({ accountId, ids: [pathParameter(ctx, 'id')] })
-  if (fact === undefined || !isListed(deviceList(caller), fact.deviceId)) throw noSuchFact()
+  if (fact === undefined || !isListed(deviceList(caller), fact.deviceId)) throw factNotFound()
   if (!isHandledType(fact.type)) {
     throw new ApiError('CONFLICT', 'only alarm.reported and rule.raised can be taken and closed')
   }
@@ -80,18 +80,22 @@ async function handle(
   // Read before the fact: if the device is erased in between, this shows it.
   const lives = await store.livesOf({ accountId, deviceIds: [deviceId] })
   const [current] = await store.findFacts({ accountId, ids: [fact.id] })
-  if (current === undefined) throw noSuchFact()
+  if (current === undefined) throw factNotFound()
   const at = clock.now()
   let outcome: ReturnType<typeof handleFact> = 'unchanged'
   const handling = await store.changeHandling(current, lives.get(deviceId), (before) => {
     outcome = handleFact(before, { call, by: actorOf(caller), at, note })
     return typeof outcome === 'string' ? undefined : outcome
   })
-  if ((outcome as string) === 'refused' && handling !== undefined) throw takenBy(handling)
+  if ((outcome as string) === 'refused' && handling !== undefined) throw alreadyTakenError(handling)
   if (typeof outcome !== 'string') {
-    if (handling === undefined) throw noSuchFact()
+    if (handling === undefined) throw factNotFound()
     const subject = { kind: 'device', id: deviceId } as const
-    const details = { factId: fact.id, ...aboutOf(fact), ...(note !== undefined && { note }) }
+    const details = {
+      factId: fact.id,
+      ...describeSubject(fact),
+      ...(note !== undefined && { note }),
+    }
     const { action } = CALLS[call]
     await recordAction(ctx, caller, { action, subject, details, lives }, { store, clock })
   }
@@ -105,18 +109,18 @@ function actorOf(caller: Caller): HandlingActor {
 }
 
 /** The alarm or rule, for the audit. */
-function aboutOf(fact: DeviceFact) {
+function describeSubject(fact: DeviceFact) {
   return {
     ...('alarm' in fact && { alarm: fact.alarm }),
     ...('rule' in fact && { rule: fact.rule.name }),
   }
 }
 
-function takenBy({ state, operator }: FactHandling): ApiError {
+function alreadyTakenError({ state, operator }: FactHandling): ApiError {
   return new ApiError('CONFLICT', `${operator} has ${state === 'closed' ? 'closed' : 'taken'} it`)
 }
 
-function noSuchFact(): ApiError {
+function factNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'there is no event with this id')
 }
 

@@ -8,7 +8,7 @@ export type IngestAddresses = {
    * host that the caller used to reach this API, for an ingest API that listens on every address.
    */
   forSenders(asked: string): string | undefined
-  /** Where this process sends test reports. Never taken from a request. */
+  /** The address to which this process sends test reports; never taken from a request. */
   readonly internal?: string
   /** Marks those test reports, if the ingest API is in this process. */
   readonly testSecret?: string
@@ -19,7 +19,10 @@ const EVERY_ADDRESS = /^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/
 /** An ingest API in this process. */
 export type OwnIngest = { readonly url: string; readonly testSecret: string }
 
-/** `own`: the ingest API in this process; absent: elsewhere, on the usual port. */
+/**
+ * `own`: the ingest API in this process; without it, the ingest API runs elsewhere, on the usual
+ * port.
+ */
 export function ingestAddresses(
   {
     host,
@@ -36,7 +39,7 @@ export function ingestAddresses(
     bound?.replace(EVERY_ADDRESS, (_, host) => `http://${host === '[::]' ? '[::1]' : '127.0.0.1'}`)
   return {
     forSenders: (asked) =>
-      ingestPublicUrl ?? bound?.replace(EVERY_ADDRESS, () => `http://${usable(asked)}`),
+      ingestPublicUrl ?? bound?.replace(EVERY_ADDRESS, () => `http://${parseClaimedHost(asked)}`),
     ...(internal !== undefined && { internal }),
     ...(own !== undefined && { testSecret: own.testSecret }),
   }
@@ -48,7 +51,7 @@ export function isLoopback(url: string): boolean {
 }
 
 /** A host as claimed by a client. */
-function usable(asked: string): string {
+function parseClaimedHost(asked: string): string {
   const url = URL.canParse(`http://${asked}`) ? new URL(`http://${asked}`) : undefined
   const isHost = url?.host === asked.toLowerCase() && !/^(0\.0\.0\.0|\[::\])$/.test(url.host)
   return isHost ? url.host : 'localhost'

@@ -26,7 +26,7 @@ Lists return \`items\` and \`nextCursor\`; send the latter as \`cursor\`, with t
 next page. Times are written \`YYYY-MM-DDTHH:mm:ss.sssZ\` and read as ISO 8601 with \`Z\`, an offset or
 neither (then it is UTC). Parameters and fields that a call does not know are rejected.`
 
-/** By the first path segment; every route needs one of these. */
+/** Tags by first path segment; every route must match one. */
 const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   session: { name: 'Session', description: 'Signing in and out, and the signed-in operator' },
   operators: { name: 'Operators', description: 'The people who sign in' },
@@ -109,11 +109,11 @@ export function adminDocument(
       },
     },
     webhooks: WEBHOOKS,
-    operations: [...routes.map((route) => described(route, prefix)), ...SERVICE_CALLS],
+    operations: [...routes.map((route) => describeRoute(route, prefix)), ...SERVICE_CALLS],
   })
 }
 
-function described(route: AdminRoute, prefix: string): Operation {
+function describeRoute(route: AdminRoute, prefix: string): Operation {
   const { method, path, summary, answer, body, bodyMayBeAbsent = false } = route
   const { status = 200, data, content } = answer
   const enveloped = content === undefined || data !== undefined
@@ -123,7 +123,7 @@ function described(route: AdminRoute, prefix: string): Operation {
     operationId: operationIdOf(route),
     tag: tagOf(route).name,
     summary,
-    description: [route.description, needed(route)].filter(Boolean).join('\n\n'),
+    description: [route.description, describeNeededRights(route)].filter(Boolean).join('\n\n'),
     parameters: parametersFor(route),
     ...(body !== undefined && {
       body: { required: !bodyMayBeAbsent, schema: bodySchema(route, body) },
@@ -214,7 +214,7 @@ function securityOf({ needs }: AdminRoute): string[] {
   }
 }
 
-function needed(route: AdminRoute): string {
+function describeNeededRights(route: AdminRoute): string {
   switch (route.needs) {
     case 'nobody':
       return 'Open to everybody.'

@@ -40,17 +40,19 @@ export function operationIdOf({
   const last = nouns.at(-1) ?? ''
   // A POST below a single resource is an action on it: /keys/:id/revoke.
   const isAction = method === 'POST' && parts.at(-2)?.startsWith(':')
-  if (isAction) return last + nouns.slice(0, -1).map(one).join('')
+  if (isAction) return last + nouns.slice(0, -1).map(singular).join('')
   const many = isList(answer.data)
   const verb = many ? 'list' : VERBS[method]
-  return verb + nouns.slice(0, -1).map(one).join('') + (many ? capitalise(last) : one(last))
+  return (
+    verb + nouns.slice(0, -1).map(singular).join('') + (many ? capitalise(last) : singular(last))
+  )
 }
 
 function isList(data: AdminRoute['answer']['data']): boolean {
   return Object.hasOwn(data?.['properties'] ?? {}, 'nextCursor')
 }
 
-function one(noun: string): string {
+function singular(noun: string): string {
   return capitalise(noun.endsWith('s') ? noun.slice(0, -1) : noun)
 }
 

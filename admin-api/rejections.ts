@@ -109,7 +109,7 @@ const REJECTION: JsonSchema = objectOf(
     rejectionId: { type: 'string', description: 'ULID' },
     receivedAt: { ...TIME, description: 'When the report, or the last one counted, was received' },
     keyId: { type: 'string' },
-    deviceId: { type: 'string', description: 'As the report gave it' },
+    deviceId: { type: 'string', description: 'As sent in the report' },
     error: { enum: [...REJECTION_ERRORS] },
     message: { type: 'string', description: 'The message that the sender got' },
     body: { type: 'string', description: 'The start of the body as text, at most 2 KiB' },

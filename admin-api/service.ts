@@ -40,11 +40,11 @@ export async function startAdminApi(
     store: Store
     eventLog: AdminLog
     factLog: FactLog
-    /** Encrypts the secrets of subscriptions; absent: none can be created. */
+    /** Encrypts subscriptions' secrets; without it, no subscription can be created. */
     secrets?: SealedSecrets | undefined
     mode: Mode
     measureData?: () => Promise<DataDirectory>
-    /** The ingest API in the same process; absent: it runs elsewhere. */
+    /** The ingest API in the same process; absent if it runs elsewhere. */
     ownIngest?: OwnIngest
   },
   { config, logger, metrics, lifecycle }: Program,
@@ -61,7 +61,8 @@ export async function startAdminApi(
   lifecycle.run('hiding erased devices', erasures.done)
   lifecycle.every('looking for a restored store', LOOKS_EVERY_MS, () => erasures.check())
   const mayRead = () => {
-    if (erasures.isReading()) throw unavailable('the log is read for erasures, please try again')
+    if (erasures.isReading())
+      throw unavailable('the service is still reading erasures from the log, please try again')
   }
   lifecycle.run('checking maps', warnOfMaps(config.maps, logger))
   let canSignIn = false
@@ -106,7 +107,7 @@ export async function startAdminApi(
     trustProxy: config.trustProxy,
   })
   lifecycle.onClose('admin API', () => server.close())
-  // Last, when nothing else can fail: generated secrets are shown only once.
+  // Runs last, when nothing else can fail: generated secrets are shown only once.
   const ensured = () =>
     ensureFirstOperator({
       store,

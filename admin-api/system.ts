@@ -45,7 +45,7 @@ export function systemRoutes({
     {
       method: 'GET',
       path: '/system',
-      summary: 'The state of the service',
+      summary: 'Returns the state of the service',
       description:
         'Compiled from what each running service records every 10 s; a service silent for 30 s is omitted.',
       needs: 'viewer',

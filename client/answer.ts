@@ -8,7 +8,7 @@ export type ServiceAnswer = {
   readonly message: string
   /** The `data` of a success. */
   readonly data?: unknown
-  /** From `Retry-After`, if present. */
+  /** The delay from `Retry-After`, if present. */
   readonly retryAfterMs?: number
 }
 
@@ -34,14 +34,17 @@ export async function readAnswer(response: {
 export type Later = { readonly kind: 'later'; readonly reason: string }
 
 /** The outcome of a request with one report. */
-export function outcomeIn(answer: ServiceAnswer): ReportOutcome | Later {
+export function parseOutcome(answer: ServiceAnswer): ReportOutcome | Later {
   const { status, error, message, data } = answer
-  if (status === 200) return accepted(data) ?? { kind: 'refused', ...NOT_OURS }
+  if (status === 200) return parseAccepted(data) ?? { kind: 'refused', ...NOT_OURS }
   return isRetriable(answer) ? later(answer) : { kind: 'refused', error, message }
 }
 
-/** The same for each report of a batch; undefined if the response has no individual results. */
-export function outcomesIn(
+/**
+ * Parses the outcome of each report of a batch; undefined if the response has no individual
+ * results.
+ */
+export function parseOutcomes(
   { status, data }: ServiceAnswer,
   expected: number,
 ): (ReportOutcome | Later)[] | undefined {
@@ -49,7 +52,7 @@ export function outcomesIn(
   if (!Array.isArray(results) || results.length !== expected) return undefined
   return results.map((result: unknown) => {
     const [error, message] = [property(result, 'error'), property(result, 'message')]
-    if (typeof error !== 'string') return accepted(result) ?? { kind: 'refused', ...NOT_OURS }
+    if (typeof error !== 'string') return parseAccepted(result) ?? { kind: 'refused', ...NOT_OURS }
     return RETRIABLE.has(error)
       ? { kind: 'later', reason: error }
       : { kind: 'refused', error, message: String(message) }
@@ -73,7 +76,7 @@ const NOT_OURS = {
   message: 'the response did not come from the service: is the address right?',
 }
 
-function accepted(data: unknown): ReportOutcome | undefined {
+function parseAccepted(data: unknown): ReportOutcome | undefined {
   const [recordId, receivedAt] = [property(data, 'recordId'), property(data, 'receivedAt')]
   if (typeof recordId !== 'string') return undefined
   return { kind: 'accepted', recordId, receivedAt: String(receivedAt) }

@@ -1,4 +1,4 @@
-import { outcomeIn } from './answer.ts'
+import { parseOutcome } from './answer.ts'
 import { post, type Target } from './post.ts'
 import type { ReportOutcome, Report, TimedReport } from './report.ts'
 import { retryUntilSettled, type Patience } from './retry.ts'
@@ -37,7 +37,7 @@ export function gpsClient(options: Target & Patience): GpsClient {
       // The service recognises repeats of a report with a timestamp.
       const idempotencyKey = report.timestamp === undefined ? crypto.randomUUID() : undefined
       const request = { path: '/api/v1/gps/submit', body, idempotencyKey, signal }
-      return retry(() => post(options, request), outcomeIn, signal)
+      return retry(() => post(options, request), parseOutcome, signal)
     },
 
     async submitBatch(reports, { signal = NEVER } = {}) {

@@ -13,7 +13,7 @@ const NEWLINE = 0x0a
  * Lines in a file, first in, first out, each a JSON object. A line that is a number is a mark: all
  * lines before that offset are settled. A line truncated by a crash is incomplete, and a line
  * garbled by a power cut is not JSON; both are skipped, because their `append` never resolved. If a
- * mark is lost, some lines are merely returned again.
+ * mark is lost, some lines are just returned again.
  *
  * Calls must not overlap.
  */
@@ -146,7 +146,7 @@ export class Journal {
 
   async *#entries(): AsyncGenerator<JournalEntry> {
     for await (const { text, end } of this.#lines(this.#settled)) {
-      const json = objectIn(text)
+      const json = parseObject(text)
       if (json !== undefined) yield { text, json, end }
     }
   }
@@ -170,7 +170,7 @@ export class Journal {
   }
 }
 
-function objectIn(text: string): object | undefined {
+function parseObject(text: string): object | undefined {
   try {
     const json: unknown = JSON.parse(text)
     return typeof json === 'object' && json !== null ? json : undefined

@@ -23,7 +23,7 @@ export async function lock(
   try {
     for (let tries = 1; ; tries += 1) {
       const own = await announce(path)
-      const other = await livingBeside(path, { own, pause }).catch(async (error: unknown) => {
+      const other = await findLivingLock(path, { own, pause }).catch(async (error: unknown) => {
         await own.remove()
         throw error
       })
@@ -67,7 +67,7 @@ async function announce(path: string): Promise<Lock> {
   const id = crypto.randomUUID()
   const name = `${path}.lock.${id}`
   const { pid } = process
-  const owner: Owner = { pid, start: await startOf(pid), where: await here() }
+  const owner: Owner = { pid, start: await startOf(pid), where: await identifyHost() }
   // Renamed when complete, so that no process reads half of it.
   const unnamed = `${path}.${id}.new`
   await writeFile(unnamed, JSON.stringify(owner), { mode: 0o600 })
@@ -86,15 +86,15 @@ async function announce(path: string): Promise<Lock> {
 }
 
 /** Another lock, of a living process. Locks of ended processes are removed. */
-async function livingBeside(
+async function findLivingLock(
   path: string,
   { own, pause }: { own: Lock; pause: Timing['pause'] },
 ): Promise<{ readonly name: string; readonly pid: number | undefined } | undefined> {
   for (const entry of await readdir(dirname(path))) {
     const name = join(dirname(path), entry)
     if (!entry.startsWith(`${basename(path)}.lock`) || name === own.name) continue
-    const owner = await ownerIn(name)
-    const isHere = owner !== undefined && owner.where === (await here())
+    const owner = await readOwner(name)
+    const isHere = owner !== undefined && owner.where === (await identifyHost())
     if (isHere ? await isAlive(owner) : await isTouched(name, pause)) {
       return { name, pid: owner?.pid }
     }
@@ -103,11 +103,11 @@ async function livingBeside(
   return undefined
 }
 
-async function ownerIn(name: string): Promise<Owner | undefined> {
+async function readOwner(name: string): Promise<Owner | undefined> {
   try {
     const owner = JSON.parse(await readFile(name, 'utf8')) as Owner | number
     // Version 0.1 wrote only the process id.
-    return typeof owner === 'number' ? { pid: owner, where: await here() } : owner
+    return typeof owner === 'number' ? { pid: owner, where: await identifyHost() } : owner
   } catch {
     return undefined
   }
@@ -125,16 +125,16 @@ async function isAlive({ pid, start }: Owner): Promise<boolean> {
 
 /** Whether the lock's process touches it. The other process's clock may differ, so only a change counts. */
 async function isTouched(name: string, pause: Timing['pause']): Promise<boolean> {
-  const before = await touchedAt(name)
+  const before = await readTouchTime(name)
   for (let waitedMs = 0; before !== undefined && waitedMs < SILENT_MS; waitedMs += LOOK_EVERY_MS) {
     await pause(LOOK_EVERY_MS, NEVER)
-    const after = await touchedAt(name)
+    const after = await readTouchTime(name)
     if (after !== before) return after !== undefined
   }
   return false
 }
 
-async function touchedAt(name: string): Promise<number | undefined> {
+async function readTouchTime(name: string): Promise<number | undefined> {
   return stat(name).then(
     ({ mtimeMs }) => mtimeMs,
     () => undefined,
@@ -154,7 +154,7 @@ async function startOf(pid: number): Promise<string | undefined> {
 }
 
 /** Identifies the boot of the machine and the container; a constant text where neither is known. */
-async function here(): Promise<string> {
+async function identifyHost(): Promise<string> {
   try {
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8')
     return `${boot.trim()} ${await readlink('/proc/self/ns/pid')}`

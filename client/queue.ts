@@ -1,4 +1,4 @@
-import { outcomesIn, type Later } from './answer.ts'
+import { parseOutcomes, type Later } from './answer.ts'
 import { backOffMs } from './retry.ts'
 import { BATCH } from './client.ts'
 import { Journal, type JournalEntry } from './journal.ts'
@@ -50,7 +50,7 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
     await held.release()
     throw error
   })
-  const alone = oneAtATime()
+  const alone = createSerialQueue()
   const closing = new AbortController()
   const { signal } = closing
   let adding: Adding[] = []
@@ -151,7 +151,7 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
     const attempt = await post(options, { path: BATCH, body, signal })
     if (!('status' in attempt)) return { reason: attempt.unanswered }
     const { status, error, message, retryAfterMs } = attempt
-    const outcomes = outcomesIn(attempt, entries.length)
+    const outcomes = parseOutcomes(attempt, entries.length)
     if (outcomes !== undefined) {
       most = Math.min(MOST_IN_BATCH, most * 2)
       return settle(entries, outcomes)
@@ -206,7 +206,7 @@ const CLOSED = 'the queue is closed'
 const FOR_ITS_CONTENT = new Set(['INVALID_PARAMS', 'PAYLOAD_TOO_LARGE'])
 const TOO_LARGE = 413
 
-function oneAtATime(): <Result>(task: () => Promise<Result>) => Promise<Result> {
+function createSerialQueue(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   return (task) => {
     const next = last.then(task)

@@ -5,7 +5,7 @@ export type Report = {
   /** WGS84 degrees. */
   readonly latitude: number
   readonly longitude: number
-  /** When the position was recorded, ISO 8601. Absent: the time of receipt. */
+  /** When the position was recorded, in ISO 8601; by default the time of receipt. */
   readonly timestamp?: string | undefined
   /** Metres. */
   readonly accuracy?: number | undefined

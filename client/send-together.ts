@@ -1,4 +1,4 @@
-import { outcomeIn, outcomesIn, type ServiceAnswer, type Later } from './answer.ts'
+import { parseOutcome, parseOutcomes, type ServiceAnswer, type Later } from './answer.ts'
 import { post, type Target } from './post.ts'
 import type { ReportOutcome } from './report.ts'
 import type { Retry } from './retry.ts'
@@ -24,8 +24,8 @@ export async function sendTogether<Sent extends object>(
 
   /** Settles the open reports, all alike if the response has no individual results. */
   function judge(answer: ServiceAnswer): ReportOutcome | Later {
-    const ownOutcomes = outcomesIn(answer, open.length)
-    if (ownOutcomes === undefined) return outcomeIn(answer)
+    const ownOutcomes = parseOutcomes(answer, open.length)
+    if (ownOutcomes === undefined) return parseOutcome(answer)
     open.forEach((report, index) => {
       const outcome = ownOutcomes[index]
       if (outcome !== undefined && outcome.kind !== 'later') outcomes.set(report, outcome)

@@ -1,4 +1,4 @@
-/** Time, passed in so that tests can control it. */
+/** Clock and timers, passed in so that tests can control time. */
 export type Timing = {
   /** Milliseconds since the epoch, never decreasing. */
   now(): number

@@ -9,7 +9,7 @@ const LINE_EVERY_MS = 5_000
 const REWRITE_EVERY_MS = 250
 
 export type Progress = {
-  /** Shows the line, unless another one was shown a moment ago; `isLast`: always shows it. */
+  /** Shows the line, unless the last one was shown very recently; `isLast`: always shows it. */
   show(line: () => string, options?: { isLast?: boolean }): void
   /** Ends the rewritten line. */
   end(): void
@@ -51,7 +51,7 @@ export function showProgress({
   }
 }
 
-/** For example `1,200 of 5,000 events (24 %), 600/s, about 6 s left`. */
+/** Formats progress, for example `1,200 of 5,000 events (24 %), 600/s, about 6 s left`. */
 export function progressText({
   done,
   total,
@@ -73,7 +73,7 @@ export function formatThousands(n: number): string {
   return n.toLocaleString('en-US')
 }
 
-/** For example `about 6 s left`; nothing when done. */
+/** Formats the remaining time, for example `about 6 s left`; empty when done. */
 export function timeLeft(seconds: number): string[] {
   const whole = Math.ceil(seconds)
   const minutes = Math.round(whole / 60)

@@ -30,7 +30,7 @@ export type AttemptMade = {
   /** From 0 to 1. */
   readonly random: number
   readonly status?: number | undefined
-  /** Why it failed; absent: it succeeded. */
+  /** The reason for a failure; absent after a success. */
   readonly error?: string | undefined
   readonly retryAfterMs?: number | undefined
   /** The ids of the items that were sent. */
@@ -53,7 +53,9 @@ export type AttemptMade = {
   readonly isMail?: boolean
   /** The mail's recipients temporarily refused by the server. */
   readonly late?: readonly string[] | undefined
-  /** Whether the receiver is a chat; `takesTests`: it accepted a test just after rejecting the item. */
+  /**
+   * Whether the receiver is a chat; `takesTests`: it accepted a test just after rejecting the item.
+   */
   readonly isChat?: boolean
   readonly takesTests?: boolean | undefined
   /** Whether it was the oldest of the late mails. */
@@ -65,7 +67,7 @@ export type AttemptMade = {
 export type AttemptReport = {
   readonly subscription: DeviceSubscription
   readonly outcome: 'delivered' | 'failed' | 'refused'
-  /** Its previous progress. */
+  /** The subscription's previous progress. */
   readonly before: SubscriptionProgress
 }
 
@@ -78,8 +80,11 @@ export function isTooMuch({ status, ids }: Pick<AttemptMade, 'status' | 'ids'>):
   return status !== undefined && REFUSALS.includes(status) && ids.length > 1
 }
 
-/** The maximum number of items in the next request: half of one that was too large, more after each success. */
-export function mostAfter(most: number, attempt: AttemptMade): number {
+/**
+ * Maximum number of items in the next request: halved if the last one was too large, doubled after
+ * each success.
+ */
+export function limitAfter(most: number, attempt: AttemptMade): number {
   if (isTooMuch(attempt)) return Math.floor(attempt.ids.length / 2)
   return isSuccess(attempt.status) ? most * 2 : most
 }
@@ -98,10 +103,10 @@ export function afterAttempt(
   // A replaced target's failure does not count against the new target.
   if (isReplaced === true && !isSuccess(status)) return counted
   if (attempt.isLate === true) {
-    return afterLateMail({ ...counted, ...mailed(counted, attempt) }, attempt)
+    return afterLateMail({ ...counted, ...addMailTime(counted, attempt) }, attempt)
   }
   const delivered = { ...counted, deliveredAt: attempt.begunAt }
-  const after = withoutNotice(afterItems(delivered, attempt))
+  const after = dropNotice(afterItems(delivered, attempt))
   return notice === undefined ? after : { ...after, notice }
 }
 
@@ -111,22 +116,22 @@ function afterItems(counted: SubscriptionProgress, attempt: AttemptMade): Subscr
   if (isTooMuch(attempt)) return counted
   const { status, isChat } = attempt
   const isRefusal = status !== undefined && (isChat ? CHAT_REFUSALS : REFUSALS).includes(status)
-  if (!isRefusal) return failed(counted, attempt)
+  if (!isRefusal) return recordFailure(counted, attempt)
   const [refusedId = ''] = attempt.ids
   const refusals = refusalsOf(before, refusedId) + 1
   if (attempt.takesTests === true) return setAside(markHealthy(counted), attempt)
   if (isChat === true) {
-    const after = failed(counted, attempt)
+    const after = recordFailure(counted, attempt)
     return { ...after, attempt: { ...after.attempt!, refusals, refusedId } }
   }
   const isOver = refusals >= TRIES_OF_AN_ITEM
   const left = isOver ? setAside(counted, attempt) : counted
   if (setAsideInARow >= MOST_SET_ASIDE_IN_A_ROW) {
     // The next item shows whether the receiver works again.
-    const after = failed(left, attempt)
+    const after = recordFailure(left, attempt)
     return isOver ? after : { ...after, attempt: { ...after.attempt!, refusals, refusedId } }
   }
-  if (isOver) return withoutAttempt(left)
+  if (isOver) return dropAttempt(left)
   const nextAt = attempt.now + pauseAfter(refusals, attempt)
   const failures = before?.failures ?? 0
   return { ...counted, attempt: { failures, refusals, refusedId, nextAt } }
@@ -149,26 +154,26 @@ function succeeded(progress: SubscriptionProgress, attempt: AttemptMade): Subscr
   const { now, ids, moves, error } = attempt
   const lastError = error ?? (progress.late === undefined ? undefined : progress.lastError)
   const after = {
-    ...passed(markHealthy(progress), attempt),
+    ...recordSuccess(markHealthy(progress), attempt),
     setAside: progress.setAside.filter(({ id }) => !ids.includes(id)),
     succeededAt: now,
     ...(moves?.isGap === true && { gapToldAt: moves.to }),
     ...(lastError !== undefined && { lastError }),
-    ...mailed(progress, attempt),
+    ...addMailTime(progress, attempt),
   }
   return addLateMail(moves?.end === true ? markCaughtUp(after) : after, attempt)
 }
 
-function mailed(progress: SubscriptionProgress, { now, isMail, status }: AttemptMade) {
+function addMailTime(progress: SubscriptionProgress, { now, isMail, status }: AttemptMade) {
   if (isMail !== true || !isSuccess(status)) return {}
-  return { mailedAt: [...mailedWithinHour(progress.mailedAt, now), now] }
+  return { mailedAt: [...keepLastHour(progress.mailedAt, now), now] }
 }
 
 /**
- * The items are done. An operator may have moved the mark in the meantime: then the operator's mark
+ * Marks the items as sent. If an operator has moved the mark in the meantime, the operator's mark
  * counts.
  */
-function passed(
+function recordSuccess(
   { resend, ...progress }: SubscriptionProgress,
   { ids, moves }: AttemptMade,
 ): SubscriptionProgress {
@@ -184,7 +189,7 @@ function passed(
   }
 }
 
-function failed(
+function recordFailure(
   progress: SubscriptionProgress,
   { now, random, status, error = `status ${status}`, retryAfterMs }: AttemptMade,
 ): SubscriptionProgress {
@@ -208,20 +213,17 @@ function setAside(progress: SubscriptionProgress, attempt: AttemptMade): Subscri
   const aside = attempt.ids.map((id) => ({ id, at, status }))
   const others = progress.setAside.filter(({ id }) => !attempt.ids.includes(id))
   return {
-    ...passed(progress, attempt),
+    ...recordSuccess(progress, attempt),
     setAside: [...others, ...aside].slice(-MOST_SHOWN),
     setAsideInARow: progress.setAsideInARow + 1,
   }
 }
 
-function withoutNotice({
-  notice: _notice,
-  ...progress
-}: SubscriptionProgress): SubscriptionProgress {
+function dropNotice({ notice: _notice, ...progress }: SubscriptionProgress): SubscriptionProgress {
   return progress
 }
 
-function withoutAttempt({
+function dropAttempt({
   attempt: _attempt,
   ...progress
 }: SubscriptionProgress): SubscriptionProgress {
@@ -237,12 +239,12 @@ export function mailWaitMs(
   firstSince: number,
   now: number,
 ): number {
-  const recent = mailedWithinHour(mailedAt, now)
+  const recent = keepLastHour(mailedAt, now)
   const [oldest = now] = recent.slice(-MOST_MAILS_AN_HOUR)
   const spareMs = recent.length < MOST_MAILS_AN_HOUR ? 0 : oldest + HOUR_MS - now
   return Math.max(firstSince + MINUTE_MS - now, spareMs)
 }
 
-function mailedWithinHour(mailedAt: readonly number[] = [], now: number): readonly number[] {
+function keepLastHour(mailedAt: readonly number[] = [], now: number): readonly number[] {
   return mailedAt.filter((at) => now - at < HOUR_MS)
 }

@@ -18,7 +18,7 @@ type MailMade = {
   readonly ids: readonly string[]
   readonly retryAfterMs?: number | undefined
   readonly error?: string | undefined
-  /** The recipients temporarily refused by the server; absent: none were. */
+  /** Recipients temporarily refused by the server, if any. */
   readonly late?: readonly string[] | undefined
 }
 
@@ -31,7 +31,7 @@ export function addLateMail(
   if (to.length === 0) return progress
   const { mails = [], failures = 1, nextAt = now + pauseAfter(1, attempt) } = progress.late ?? {}
   const all = [...mails, { to, ids, since: now }]
-  const tooMany = all.findLastIndex((_, place) => itemsIn(all.slice(place)) > MOST_ITEMS)
+  const tooMany = all.findLastIndex((_, place) => countItems(all.slice(place)) > MOST_ITEMS)
   // The newest mail is tried, however large it is.
   const kept = all.slice(Math.min(tooMany + 1, all.length - 1))
   const lastError = `${progress.lastError}; ${TOO_MANY}`
@@ -53,7 +53,7 @@ export function afterLateMail(
   const isOver = error === undefined
   const isRefused = to !== undefined && to.length === 0
   const isTooLate = now - mail.since >= LATE_FOR_MS
-  const rest = withoutError(removeOldest(progress))
+  const rest = dropError(removeOldest(progress))
   if (isOver || isRefused || isTooLate) {
     const why = isTooLate && !isOver ? `${error}; ${TOO_LATE}` : error
     const lastError = why ?? (others.length > 0 ? progress.lastError : undefined)
@@ -71,8 +71,8 @@ export function removeOldest({ late, ...progress }: SubscriptionProgress): Subsc
   return { ...progress, late: { ...late, mails, failures: 1 } }
 }
 
-/** The oldest late mail, for those of its recipients that the subscription still has. */
-export function oldestLate({
+/** Finds the oldest late mail, limited to recipients that the subscription still has. */
+export function findOldestLate({
   target,
   progress,
 }: Pick<DeviceSubscription, 'target' | 'progress'>): LateMail | undefined {
@@ -82,13 +82,13 @@ export function oldestLate({
   return to.length === 0 ? undefined : { ...mail, to }
 }
 
-function withoutError({
+function dropError({
   lastError: _lastError,
   ...progress
 }: SubscriptionProgress): SubscriptionProgress {
   return progress
 }
 
-function itemsIn(mails: readonly LateMail[]): number {
+function countItems(mails: readonly LateMail[]): number {
   return mails.reduce((count, { ids }) => count + ids.length, 0)
 }

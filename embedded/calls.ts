@@ -6,15 +6,15 @@ type Calls<Names> = { readonly [Name in keyof Names]: (...args: never[]) => Prom
 /** The other thread. */
 export type Peer<Theirs extends Calls<Theirs>> = {
   /**
-   * Calls a function of the other thread; arguments and results are copied. Rejects with the function's
-   * error, `retriable` included.
+   * Calls a function of the other thread; arguments and results are copied. Rejects with the
+   * function's error, `retriable` included.
    * @throws {DependencyError} retriable, if the other thread has ended.
    */
   call<Name extends keyof Theirs & string>(
     name: Name,
     ...args: Parameters<Theirs[Name]>
   ): ReturnType<Theirs[Name]>
-  /** The same without waiting for a result. */
+  /** Calls the other thread without waiting for a result. */
   notify<Name extends keyof Theirs & string>(name: Name, ...args: Parameters<Theirs[Name]>): void
   /** The other thread has ended: pending and later calls are rejected. */
   lost(): void
@@ -57,7 +57,7 @@ export function joinThread<Mine extends Calls<Mine>, Theirs extends Calls<Theirs
   return {
     call(name, ...args) {
       const answered = new Promise((resolve, reject) => {
-        if (gone) return reject(lostError())
+        if (gone) return reject(lostThreadError())
         lastId += 1
         asked.set(lastId, { resolve, reject })
         port.postMessage({ call: name, args, id: lastId } satisfies Message)
@@ -71,7 +71,7 @@ export function joinThread<Mine extends Calls<Mine>, Theirs extends Calls<Theirs
 
     lost() {
       gone = true
-      for (const { reject } of asked.values()) reject(lostError())
+      for (const { reject } of asked.values()) reject(lostThreadError())
       asked.clear()
     },
   }
@@ -91,13 +91,13 @@ function errorOf({ message, retriable }: Failure): Error {
   return retriable === undefined ? new Error(message) : new DependencyError(message, { retriable })
 }
 
-function lostError(): DependencyError {
+function lostThreadError(): DependencyError {
   return new DependencyError('the other thread of this process has ended', { retriable: true })
 }
 
 /**
- * Calls `call` immediately, but at most once every `everyMs`; calls in between are combined into one at the
- * end of the interval.
+ * Calls `call` immediately, but at most once every `everyMs`; calls in between are combined into
+ * one at the end of the interval.
  */
 export function limitPace(everyMs: number, call: () => void): () => void {
   let calledAt = -Infinity

@@ -107,9 +107,9 @@ async function serve(program: Program): Promise<void> {
   }
   const testSecret = randomBytes(32).toString('base64url')
   const ingestUrl = await startIngestApi({ eventLog, store, testSecret }, program)
-  const reached = (url: string) => (address === undefined ? url : replaceHost(url, address))
+  const toReachableUrl = (url: string) => (address === undefined ? url : replaceHost(url, address))
   const { url: adminUrl, generated } = await worker.call('startAdminApi', {
-    url: reached(ingestUrl),
+    url: toReachableUrl(ingestUrl),
     testSecret,
   })
   isStarted = true
@@ -117,5 +117,5 @@ async function serve(program: Program): Promise<void> {
   if (generated !== undefined) {
     process.stdout.write(welcome({ secrets: generated, ingestUrl, adminUrl, consolePublicUrl }))
   }
-  if (isLan) process.stdout.write(lanWelcome(consolePublicUrl ?? reached(adminUrl)))
+  if (isLan) process.stdout.write(lanWelcome(consolePublicUrl ?? toReachableUrl(adminUrl)))
 }

@@ -20,7 +20,7 @@ export function welcome({
   secrets: WelcomeSecrets
   ingestUrl: string
   adminUrl: string
-  /** Without a trailing slash; absent: the console is at the admin API's address. */
+  /** The console's URL, without a trailing slash; by default the admin API's address. */
   consolePublicUrl?: string | undefined
 }): string {
   const [ingestUrl, adminUrl] = [onThisMachine(urls.ingestUrl), onThisMachine(urls.adminUrl)]
@@ -52,7 +52,7 @@ curl -c cookies.txt ${adminUrl}/api/v1/session -H 'Content-Type: application/jso
 `
 }
 
-/** Replaces the address of all interfaces, which a container listens on, by one that can be called. */
+/** Replaces the wildcard address, which containers listen on, with a usable one. */
 function onThisMachine(url: string): string {
   return url.replace(/(?<=\/\/)(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')
 }
@@ -60,7 +60,7 @@ function onThisMachine(url: string): string {
 /** The settings of `--lan`: the service listens on all addresses of this computer. */
 export const LAN_SETTINGS = { HOST: '0.0.0.0' }
 
-/** Networks inside this computer, and tunnels: no phones are in them. */
+/** Networks inside this computer, and tunnels, which phones cannot reach. */
 const NOT_LOCAL =
   /^(docker|br-|veth|virbr|vmnet|vboxnet|vEthernet|lxc|lxd|podman|cni|flannel|tun|tap|utun|wg|tailscale|zt|awdl|llw|bridge)/i
 const PRIVATE = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/

@@ -9,7 +9,7 @@ export type Call<Item> = {
 }
 
 /** A large call: small ones overtake it, unless they share a key with it. */
-type ManyCall<Item> = Call<Item> & { keys: ReadonlySet<unknown> }
+type KeyedCall<Item> = Call<Item> & { keys: ReadonlySet<unknown> }
 
 export type QueueLimits<Item> = {
   readonly maxBatchItems: number
@@ -19,7 +19,7 @@ export type QueueLimits<Item> = {
    * for an import. Only applies with `keyOf`.
    */
   readonly fewItems: number
-  /** Items with the same key keep their order. Absent: all items do. */
+  /** Items with the same key keep their order. Without it, all items do. */
   readonly keyOf?: ((item: Item) => unknown) | undefined
 }
 
@@ -29,10 +29,10 @@ export class CallQueue<Item> {
   // Not a `Set`: endless additions and deletions leave hash tables behind, whose calls V8 moves to
   // the old generation.
   #few: Call<Item>[] = []
-  #many: ManyCall<Item>[] = []
+  #many: KeyedCall<Item>[] = []
   /** Whether the previous batch had only small calls while large ones waited. */
   #fewWentAlone = false
-  /** How many of them have expired. */
+  /** Number of expired calls in the queue. */
   #expired = 0
 
   constructor(limits: QueueLimits<Item>) {
@@ -60,9 +60,9 @@ export class CallQueue<Item> {
   }
 
   /**
-   * The calls of the next batch: as many small ones as fit. Large ones join if no small one waits, or if the
-   * previous batch had only small ones; then the oldest large one goes even if it does not fit, so that small
-   * ones cannot starve it.
+   * Takes the calls of the next batch: as many small ones as fit. Large calls join if no small call
+   * waits, or if the previous batch had only small calls; then the oldest large call is taken even
+   * if it does not fit, so that small calls cannot starve it.
    */
   take(): Call<Item>[] {
     const batch = new Batch<Item>(this.#limits)
@@ -76,7 +76,7 @@ export class CallQueue<Item> {
     return batch.calls
   }
 
-  /** Takes calls until one is rejected. Returns the others. */
+  /** Takes calls until `add` rejects one, and returns the remaining calls. */
   #takeFrom<One extends Call<Item>>(line: One[], add: (call: One) => boolean): One[] {
     let taken = 0
     for (const call of line) {
@@ -90,7 +90,7 @@ export class CallQueue<Item> {
   }
 
   /** Whether a small call with one of the keys still waits: it was queued earlier. */
-  #leads({ keys }: ManyCall<Item>): boolean {
+  #leads({ keys }: KeyedCall<Item>): boolean {
     const { keyOf } = this.#limits
     if (keyOf === undefined) return false
     return this.#few.some(

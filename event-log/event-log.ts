@@ -37,7 +37,7 @@ export interface ReadableLog<Entry = FollowedEntry> {
  * Events with the same `deviceKey` share a partition and keep their order.
  */
 export interface EventLog extends ReadableLog<LogEntry> {
-  /** Rejected reports, for finding out why a device's reports do not arrive; kept for 7 days. */
+  /** Rejected reports, to diagnose why a device's reports do not arrive; retained for 7 days. */
   readonly rejections: Topic<ReportRejected>
 
   /** Entries that could not be read, stored byte for byte for operators. */
@@ -140,8 +140,8 @@ export type Extent = {
 }
 
 /**
- * Consecutive entries of one partition, at most 500; none if there is nothing to read up to
- * `lastOffset`.
+ * Consecutive entries of one partition, at most 500; empty if no entry up to `lastOffset` is
+ * readable.
  */
 export type LogBatch<Entry = LogEntry> = {
   readonly partition: number

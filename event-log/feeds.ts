@@ -46,9 +46,9 @@ export type FeedQuery<Event> = {
   readonly limit: number
   /** Selects which of the account's events are items. Pure and fast: called for every event. */
   readonly wants: (event: Event) => boolean
-  /** Selects which erasures of the account's devices are items; absent: none. */
+  /** Selects which erasures of the account's devices are items; without it, no erasures are. */
   readonly wantsErasure?: ((event: DeviceErased) => boolean) | undefined
-  /** How long to wait for the first item at the end of the log; absent: no waiting. */
+  /** How long to wait for the first item at the end of the log; by default not at all. */
   readonly waitMs?: number
   /** Ends the reading; items read by then are returned. */
   readonly signal: AbortSignal

@@ -5,11 +5,12 @@ import { CallQueue, type Call, type QueueLimits } from './call-queue.ts'
 /** Gathers concurrent writes into batches, with one batch outstanding at a time. */
 export type GatheringWriter<Item> = {
   /**
-   * Resolves once the batch with these items is written. The items of one call stay together. Calls keep
-   * their order, except that small ones may overtake large ones: see `QueueLimits`. `bytes`:
-   * approximate size when written. `deadlineMs`: this caller's deadline, if shorter than the default.
+   * Resolves once the batch with these items is written. The items of one call stay together. Calls
+   * keep their order, except that small ones may overtake large ones: see `QueueLimits`. `bytes`:
+   * approximate size when written. `deadlineMs`: this caller's deadline, if shorter than the
+   * default.
    * @throws {DependencyError} retriable: overloaded, closing, or not written before the deadline;
-   *   or the rejection of `writeBatch`.
+   * or the rejection of `writeBatch`.
    */
   write(items: readonly Item[], bytes: number, deadlineMs?: number): Promise<void>
 
@@ -43,7 +44,7 @@ export type GatheringWriterOptions<Item> = Partial<QueueLimits<Item>> & {
 
 /** Limits the queue of one writer, or of several together. */
 export type WaitingRoom = {
-  /** False when there is no room. */
+  /** Reserves room; false if there is none. */
   enter(items: number, bytes: number): boolean
   leave(items: number, bytes: number): void
 }
@@ -71,13 +72,16 @@ export function waitingRoom({
   }
 }
 
-/** From this many calls on, a batch counts as load. Fewer callers all wait for this batch, so resting gains nothing. */
+/**
+ * From this many calls on, a batch counts as load. Fewer callers all wait for this batch, so
+ * resting gains nothing.
+ */
 const CROWD = 4
 
 /**
- * A batch starts at the end of the event-loop turn in which items arrived, the previous batch settled or
- * its rest ended, or in the middle of a turn once `promptCalls` wait. So requests of one turn share a batch,
- * batches grow while a write is slow, and an idle service adds no delay.
+ * A batch starts at the end of the event-loop turn in which items arrived, the previous batch
+ * settled or its rest ended, or in the middle of a turn once `promptCalls` wait. So requests of one
+ * turn share a batch, batches grow while a write is slow, and an idle service adds no delay.
  */
 export function gatheringWriter<Item>({
   writeBatch,
@@ -102,10 +106,10 @@ export function gatheringWriter<Item>({
 
   return {
     write(items, bytes, withinMs = deadlineMs) {
-      if (closed) return Promise.reject(unavailable('the event log is closing'))
+      if (closed) return Promise.reject(unavailableError('the event log is closing'))
       if (items.length === 0) return Promise.resolve()
       if (!room.enter(items.length, bytes)) {
-        return Promise.reject(unavailable('the event log is overloaded'))
+        return Promise.reject(unavailableError('the event log is overloaded'))
       }
       return new Promise((resolve, reject) => {
         const call: Call<Item> = {
@@ -176,7 +180,7 @@ export function gatheringWriter<Item>({
   function expire(call: Call<Item>, withinMs: number) {
     const isQueued = call.state === 'queued'
     if (isQueued) room.leave(call.items.length, call.bytes)
-    answer(call, unavailable(`the event log did not write within ${withinMs} ms`))
+    answer(call, unavailableError(`the event log did not write within ${withinMs} ms`))
     if (isQueued) queue.expire()
   }
 
@@ -191,6 +195,6 @@ export function gatheringWriter<Item>({
   }
 }
 
-function unavailable(message: string): DependencyError {
+function unavailableError(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
 }

@@ -16,20 +16,23 @@ import type { waitingRoom } from './gathering-writer.ts'
  */
 export interface Topic<Entry> {
   /**
-   * Resolves once every entry is durable. An entry that is appended again may be stored once or twice.
+   * Resolves once every entry is durable. An entry that is appended again may be stored once or
+   * twice.
    * @throws {DependencyError} as `EventLog.append` does.
    * @throws {UndecodableEventError} for an entry that could not be read back.
    */
   append(entries: readonly Entry[]): Promise<void>
 
   /**
-   * Delivers every entry at least once to one member of the group, and moves on only after `onBatch`
-   * has resolved. Unreadable entries are skipped. Resolves when `signal` is aborted and the current
-   * batch is done.
+   * Delivers every entry at least once to one member of the group, and moves on only after
+   * `onBatch` has resolved. Unreadable entries are skipped. Resolves when `signal` is aborted and
+   * the current batch is done.
    */
   subscribe(subscription: TopicSubscription<Entry>): Promise<void>
 
-  /** The entries held now, oldest first in each partition, in batches of at most 500. */
+  /**
+   * Yields the topic's current entries, oldest first in each partition, in batches of at most 500.
+   */
   read(): AsyncIterable<TopicBatch<Entry>>
 
   /**
@@ -67,7 +70,7 @@ export type TopicKind<Entry> = {
 }
 
 export type TopicRecord = {
-  /** The same for every repeat of the entry. */
+  /** Repeats of an entry have the same id. */
   readonly id: string
   readonly key: string | Uint8Array | null
   readonly value: string | Uint8Array | null
@@ -101,7 +104,9 @@ export const REJECTIONS: TopicKind<ReportRejected> = {
 /** The headers that record a dead letter's origin, added to its own headers. */
 const ORIGIN = ['error', 'topic', 'partition', 'offset'] as const
 
-/** The dead letters of the events in `topic`: key, value and headers unchanged, plus their origin. */
+/**
+ * The dead letters of the events in `topic`: key, value and headers unchanged, plus their origin.
+ */
 export function deadLettersOf(topic: string): TopicKind<UnreadableEntry> {
   return {
     name: 'dead-letter',

@@ -56,7 +56,7 @@ export type IngestSettings = {
   readonly trustProxy: number
   /** Marks this process's own test reports. */
   readonly testSecret?: string | undefined
-  /** The path under which senders reach the API, with a slash at both ends; absent: at the root. */
+  /** The path under which senders reach the API, with a slash at both ends; by default the root. */
   readonly basePath?: string | undefined
   readonly metricsElsewhere?: boolean
 }
@@ -130,7 +130,7 @@ export function createIngestApp(
   const answering = answerSenders(app, { endpoints, appEndpoint, reportMetrics, metrics, logger })
   return { ...answering, middleware: app.middleware }
 
-  /** Imports have a separate limit, and devices have none there. */
+  /** Imports have a separate limit, and no limit per device. */
   function importing() {
     const limit = rateLimits.import
     const keyLimit = new KeyLimit({ bucket: 'import', limit, openCounters })

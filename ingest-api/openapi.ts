@@ -103,7 +103,9 @@ rate: \`RateLimit\` has the remainder. A body may be compressed
 
 const INDEX = { index: { type: 'integer', minimum: 0, description: 'The index in `reports`' } }
 
-/** One schema for both: code generated for a union does not compile in every language. */
+/**
+ * A single schema for both results: code generated for a union does not compile in every language.
+ */
 const REPORT_RESULT: JsonSchema = {
   title: 'ReportResult',
   type: 'object',

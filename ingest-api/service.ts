@@ -47,7 +47,7 @@ export async function startIngestApi(
     store: Pick<Keys, 'findGrant' | 'touchKeys' | 'countRefusals'> &
       Pick<Devices, 'findDevice'> &
       Pick<Instances, 'saveInstance'>
-    /** Absent: rate limits are counted in this process's memory. */
+    /** Without it, rate limits are counted in this process's memory. */
     openCounters?: OpenRateCounters | undefined
     /** Marks the test reports of an admin API in the same process. */
     testSecret?: string

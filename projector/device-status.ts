@@ -1,6 +1,6 @@
 import { includes, setOffset } from '../event-log/offsets.ts'
 import { isDeviceSeen, type AppendedEvent } from '../schemas/events/appended-event.ts'
-import { readingsWith, addReading, type ReadingKind } from '../schemas/devices/device-readings.ts'
+import { foldReadings, addReading, type ReadingKind } from '../schemas/devices/device-readings.ts'
 import type { DeviceSeen } from '../schemas/events/device-seen.ts'
 import { compareOrigins, comparePositionTimes, seenAt } from '../schemas/geo/position-order.ts'
 import type { RepeatEntry, ReportEntry } from '../schemas/events/log-entry.ts'
@@ -48,8 +48,9 @@ export function deviceStatus(
   previous: DeviceStatus | undefined,
   { origin, event, kind }: Placed<AppendedEvent>,
 ): DeviceStatus | undefined {
-  if (isDeviceSeen(event)) return previous && heard(previous, { origin, event }, 'heartbeats')
-  if (kind === 'repeat') return previous && repeated(previous, { origin, event })
+  if (isDeviceSeen(event))
+    return previous && foldHeartbeat(previous, { origin, event }, 'heartbeats')
+  if (kind === 'repeat') return previous && isRepeat(previous, { origin, event })
   const { receivedAt } = event
   const isImported = event.imported === true
   const heardAt = seenAt(event)
@@ -88,7 +89,7 @@ export function deviceStatus(
   }
   const { heartbeats, readings } = previous
   if (heartbeats === undefined && readings === undefined) return status
-  const kept = isLatest ? readingsWith(event, readings) : readings
+  const kept = isLatest ? foldReadings(event, readings) : readings
   return {
     ...status,
     ...(heartbeats !== undefined && { heartbeats }),
@@ -96,15 +97,15 @@ export function deviceStatus(
   }
 }
 
-function repeated(previous: DeviceStatus, { origin, event }: Placed<PositionReported>) {
+function isRepeat(previous: DeviceStatus, { origin, event }: Placed<PositionReported>) {
   if (event.imported === true) return previous
   const isOfLast = event.recordId === previous.lastPosition.recordId
   const sign = { ...event, eventId: event.recordId }
-  return heard(previous, { origin, event: sign }, isOfLast ? 'repeats' : undefined)
+  return foldHeartbeat(previous, { origin, event: sign }, isOfLast ? 'repeats' : undefined)
 }
 
-/** `kind`: the kind of its readings; undefined: its readings do not count. */
-function heard(
+/** `kind` is the kind of the heartbeat's readings; undefined if they do not count. */
+function foldHeartbeat(
   previous: DeviceStatus,
   { origin, event }: Placed<DeviceSeen>,
   kind: ReadingKind | undefined,

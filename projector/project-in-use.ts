@@ -58,8 +58,8 @@ export async function projectInUse({
       })
     try {
       const watching = Promise.all([
-        whenReplaced(store, generation, until).then(() => left.abort()),
-        judging && whenBegun(() => judging.begin(readModels), until),
+        waitUntilReplaced(store, generation, until).then(() => left.abort()),
+        judging && retryUntilBegun(() => judging.begin(readModels), until),
       ])
       await runProjector({
         eventLog,
@@ -120,7 +120,7 @@ async function openInUse(
 }
 
 /** Resolves when judging has started, or `signal` is aborted. */
-async function whenBegun(begin: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+async function retryUntilBegun(begin: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
   // Waits while the log or the store is unavailable.
   while (!signal.aborted && !(await begin().catch(() => false))) {
     await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
@@ -128,7 +128,7 @@ async function whenBegun(begin: () => Promise<boolean>, signal: AbortSignal): Pr
 }
 
 /** Resolves when another generation is in use, or `signal` is aborted. */
-async function whenReplaced(
+async function waitUntilReplaced(
   store: Generations,
   generation: number,
   signal: AbortSignal,

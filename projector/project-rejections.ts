@@ -20,13 +20,13 @@ export async function projectRejections({
 }): Promise<void> {
   await rejections.subscribe({
     group: 'rejections',
-    onBatch: async (events) => store.saveRejections(await withoutErased(events, store)),
+    onBatch: async (events) => store.saveRejections(await dropErased(events, store)),
     signal,
   })
 }
 
 /** The rejected reports that came after the last erasure of their device. */
-async function withoutErased(
+async function dropErased(
   events: readonly ReportRejected[],
   store: Pick<Erasures, 'erasuresOf'>,
 ): Promise<ReportRejected[]> {
@@ -35,8 +35,8 @@ async function withoutErased(
     const own = events.filter((event) => event.accountId === accountId)
     const named = own.flatMap(({ deviceId }) => (deviceId?.isWellFormed() ? [deviceId] : []))
     const erasures = await store.erasuresOf({ accountId, deviceIds: [...new Set(named)] })
-    const erasedAt = (deviceId = '') => erasures.get(deviceId)?.erasedAt ?? -Infinity
-    left.push(...own.filter(({ deviceId, receivedAt }) => receivedAt > erasedAt(deviceId)))
+    const findErasureTime = (deviceId = '') => erasures.get(deviceId)?.erasedAt ?? -Infinity
+    left.push(...own.filter(({ deviceId, receivedAt }) => receivedAt > findErasureTime(deviceId)))
   }
   return left
 }

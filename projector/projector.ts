@@ -20,7 +20,7 @@ import {
   OtherFactsError,
   sameLogCheck,
   UnfitLogError,
-  whyOtherLog,
+  findOtherLogReason,
   type KnownLog,
 } from './same-log.ts'
 
@@ -62,7 +62,7 @@ export async function runProjector({
   generation?: number
   /** Whether it waits or ends at entries that only this process cannot read. */
   waits?: boolean
-  /** Whether it continues although the log no longer has some events that the read models lack. */
+  /** Decides whether to continue although the log has lost events that the read models lack. */
   tolerates?: (gap: string) => Promise<boolean>
   signal: AbortSignal
 }): Promise<void> {
@@ -78,7 +78,7 @@ export async function runProjector({
   sameLog.begun.catch(refuse)
   const until = AbortSignal.any([signal, refused.signal])
   const ended = new AbortController()
-  const progress = progressIn(store)
+  const progress = readProgress(store)
   const watching = progress.watch(AbortSignal.any([until, ended.signal])).catch(refuse)
   try {
     await eventLog.subscribe({
@@ -130,7 +130,7 @@ async function resumeAfter({
 }): Promise<Offsets> {
   const projected = await progress.resumeAfter()
   if (facts === undefined) return projected
-  const reason = await whyOtherLog(eventLog, await facts.lastJudged())
+  const reason = await findOtherLogReason(eventLog, await facts.lastJudged())
   if (reason !== undefined) throw new OtherFactsError(reason)
   const judged = await facts.progress()
   return judged === undefined ? projected : lowerOffsets(projected, judged)
@@ -140,9 +140,9 @@ async function resumeAfter({
 class MissingVariableError extends DependencyError {}
 
 /**
- * Rejects a batch with entries that only this process cannot read: the process waits, not ready, until
- * it is started with the missing variable. Dead letters come first, so that the checkpoint never passes
- * one that is not durable.
+ * Rejects a batch with entries that only this process cannot read: the process waits, not ready,
+ * until it is started with the missing variable. Dead letters come first, so that the checkpoint
+ * never passes one that is not durable.
  */
 async function projectBatch(
   batch: LogBatch,
@@ -156,7 +156,7 @@ async function projectBatch(
   await keepDeadLetters(unreadable)
   const readable = entries.filter(isReadable)
   const erasures = readable.filter(isErasure)
-  // Before the checkpoint passes the erasures, in case the projector is killed in between.
+  // Done before the checkpoint moves past the erasures, in case the projector is killed in between.
   for (const { origin, event } of erasures) {
     if (includes(settingsForgottenUpTo, origin)) continue
     await settings.forgetErased(event)
@@ -202,7 +202,7 @@ type ProjectorProgress = {
   watch(signal: AbortSignal): Promise<void>
 }
 
-export function progressIn(
+export function readProgress(
   readModels: Pick<Generation, 'checkpoint'>,
   { lookEveryMs = LOOK_EVERY_MS }: { lookEveryMs?: number } = {},
 ): ProjectorProgress {

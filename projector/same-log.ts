@@ -44,10 +44,11 @@ export class LogTooShortError extends UnfitLogError {
 }
 
 /**
- * Why the log is not the one that these events were applied from, or ends before them; undefined if
- * it is the same log. Events removed by retention, or of a type unknown here, are not compared.
+ * Explains why the log is not the one that these events were applied from, or ends before them;
+ * undefined if it is the same log. Events removed by retention, or of a type unknown here, are not
+ * compared.
  */
-export async function whyOtherLog(
+export async function findOtherLogReason(
   eventLog: KnownLog,
   applied: AppliedEvents,
 ): Promise<string | undefined> {
@@ -79,10 +80,10 @@ export async function whyOtherLog(
 }
 
 /**
- * Names the events between these offsets and the first entry of the log; undefined if there are
- * none.
+ * Describes the missing events between these offsets and the log's first entry; undefined if none
+ * are missing.
  */
-export async function gapBefore(
+export async function findGapBefore(
   eventLog: Pick<EventLog, 'extent'>,
   processed: Offsets,
 ): Promise<string | undefined> {
@@ -121,7 +122,7 @@ export function sameLogCheck(
 
     async before({ partition, lastOffset, entries }) {
       const from = entries[0]?.origin.offset ?? lastOffset
-      const last = dealtWith.get(partition) ?? (await appliedAtBegin(partition))
+      const last = dealtWith.get(partition) ?? (await readFirstApplied(partition))
       if (last === undefined || from <= last) await compare(partition)
     },
 
@@ -131,7 +132,7 @@ export function sameLogCheck(
   }
 
   /** Undefined if the first comparison failed. */
-  async function appliedAtBegin(partition: number): Promise<number | undefined> {
+  async function readFirstApplied(partition: number): Promise<number | undefined> {
     try {
       return (await begun)[partition]?.offset ?? -1
     } catch (error) {
@@ -142,16 +143,16 @@ export function sameLogCheck(
 
   async function compare(partition?: number): Promise<AppliedEvents> {
     const applied = await readModels.lastApplied()
-    const reason = await whyOtherLog(eventLog, only(partition, applied))
+    const reason = await findOtherLogReason(eventLog, pickPartition(partition, applied))
     if (reason !== undefined) throw new OtherLogError(reason)
     const processed = await readModels.checkpoint()
-    const gap = await gapBefore(eventLog, only(partition, processed))
+    const gap = await findGapBefore(eventLog, pickPartition(partition, processed))
     if (gap !== undefined && !(await tolerates(gap))) throw new LogTooShortError(gap)
     return applied
   }
 }
 
-function only<T>(partition: number | undefined, all: Readonly<Record<number, T>>) {
+function pickPartition<T>(partition: number | undefined, all: Readonly<Record<number, T>>) {
   if (partition === undefined) return all
   const own = all[partition]
   return own === undefined ? {} : { [partition]: own }

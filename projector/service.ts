@@ -58,7 +58,7 @@ export function startProjector(
   }: {
     eventLog: ProjectedLog
     store: ProjectedStore
-    /** Where facts are published. */
+    /** The topic where facts are published. */
     topic?: FactTopic
   },
   program: Program,

@@ -1,4 +1,4 @@
-/** The current time, passed in so that tests can control it. */
+/** Returns the current time; passed in so that tests can control it. */
 export type Clock = { now(): number }
 
 /** Milliseconds since the epoch, from the system clock. */

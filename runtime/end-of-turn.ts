@@ -3,7 +3,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises'
 /** The longest time that a piece of work may block other work of its thread. */
 const TURN_MS = 10
 /**
- * The same for large requests, because small ones must be answered within milliseconds meanwhile.
+ * The limit for large requests: small ones must get their responses within milliseconds meanwhile.
  */
 const PIECE_MS = 1
 /** A piece of work for one caller, of which there may be many. */
@@ -29,7 +29,7 @@ export function turnTaker(): () => Promise<void> {
 
 type Due = { call: (() => void) | undefined }
 let due: Due[] = []
-/** By party; the first party gets the next turn and then moves to the end. */
+/** Waiting work by party; the first party gets the next turn and then moves to the end. */
 const waiting = new Map<string, (() => void)[]>()
 
 /**

@@ -36,7 +36,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorIdentifier, string>> = {
   SERVICE_UNAVAILABLE: 'This cannot be done right now; send it again after `Retry-After` seconds',
 }
 
-/** One faulty field of a request and what to send instead. */
+/** A faulty field of a request, and what to send instead. */
 export type Fault = { readonly field: string; readonly message: string }
 
 /**
@@ -65,7 +65,9 @@ export class ApiError extends Error {
 /** Beyond this number, a request's faults are only counted. */
 const FAULTS_LISTED = 20
 
-/** 400 `INVALID_PARAMS`: the message names every faulty field (specification section 4.1, rule 1). */
+/**
+ * 400 `INVALID_PARAMS`: the message names every faulty field (specification section 4.1, rule 1).
+ */
 export function invalidParams(faults: readonly Fault[]): ApiError {
   const { message, details } = describeFaults(faults)
   return new ApiError('INVALID_PARAMS', message, { details })
@@ -88,7 +90,7 @@ export class DependencyError extends Error {
   override readonly name = 'DependencyError'
   /** Whether the same call may succeed later. */
   readonly retriable: boolean
-  /** Logs the failures of this dependency; absent: each is logged where it is caught. */
+  /** Logs this dependency's failures; without it, each failure is logged where it is caught. */
   declare outage?: { trouble(kind: string, log: () => void): void }
 
   constructor(message: string, options: { retriable: boolean; cause?: unknown }) {

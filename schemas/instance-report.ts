@@ -4,11 +4,11 @@ export type ServiceName = (typeof SERVICES)[number]
 export type SpoolDepth = {
   readonly events: number
   readonly bytes: number
-  /** Age of the oldest event; 0 when there is none. */
+  /** Age of the oldest event; 0 if the spool is empty. */
   readonly oldestSeconds: number
 }
 
-/** An instance's report about itself every 10 s; after 30 s without one it counts as ended. */
+/** An instance reports its state every 10 s; after 30 s without a report it counts as ended. */
 export type InstanceReport = {
   /** New at every start. */
   readonly instanceId: string
@@ -23,7 +23,7 @@ export type InstanceReport = {
   readonly refusedPerMinute?: number
   /** Ingest API: since when it has been able to append; absent while it is unable. */
   readonly readySince?: number
-  /** Ingest API with a spool: the events waiting in it. */
+  /** For an ingest API with a spool: the events waiting there. */
   readonly spool?: SpoolDepth & {
     /** Stored in the spool's folder, so that the spool is recognised after a restart. */
     readonly id?: string
@@ -35,7 +35,7 @@ export type InstanceReport = {
   readonly factsLagSeconds?: number
   /** Projector: the number of devices that it could not judge in their last attempt. */
   readonly failingDevices?: number
-  /** Projector: for how long it has been unable to find devices offline; 0: it is able. */
+  /** For the projector: how long it has been unable to find devices offline; 0 if it is able. */
   readonly silenceHeldSeconds?: number
 }
 

@@ -10,18 +10,18 @@ import { adminDocument } from '../admin-api/openapi.ts'
 const unopened = { stopping: new AbortController().signal } as AdminDependencies
 
 const document = adminDocument(adminRoutes(unopened), { prefix: PREFIX })
-const types = await openapiTS(JSON.stringify(withoutErrors(document)), { alphabetize: true })
+const types = await openapiTS(JSON.stringify(dropErrors(document)), { alphabetize: true })
 const text = `// Made by \`npm run check\` from the admin API's OpenAPI document.\n${astToString(types)}`
 writeFileSync('console/api/schema.ts', text)
 
 /** Every error has the same envelope, and response headers are not read. */
-function withoutErrors(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(withoutErrors)
+function dropErrors(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(dropErrors)
   if (typeof part !== 'object' || part === null) return part
   return Object.fromEntries(
     Object.entries(part)
       .filter(([name]) => !(name === 'headers' && 'content' in part) && !/^[45]\d\d$/.test(name))
       .filter(([name]) => !name.startsWith('/') || name.startsWith(PREFIX))
-      .map(([name, value]) => [name, withoutErrors(value)]),
+      .map(([name, value]) => [name, dropErrors(value)]),
   )
 }

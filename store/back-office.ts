@@ -1,7 +1,7 @@
 import type { InstanceReport } from '../schemas/instance-report.ts'
 
-// Other operators' data and the services' reports: shares, audit, instances. None of it comes from
-// the log.
+// Other operators' data and the services' reports: shares, audit, instances. None of this comes
+// from the log.
 
 /** The last item of the previous page, which may have been deleted since. */
 export type PlaceByAge = { readonly id: string; readonly createdAt: number }
@@ -21,7 +21,7 @@ export type DefinitionsPage = {
 export type Share = {
   readonly id: string
   readonly accountId: string
-  /** Absent: it is named after its devices. */
+  /** Without a name, the share is named after its devices. */
   readonly name?: string
   readonly devices: readonly SharedDevice[]
   readonly trailMinutes: number
@@ -47,13 +47,13 @@ export type SharedDevice = {
 
 export interface Shares {
   /**
-   * `tokenHash`: SHA-256 of the token, which never reaches the store. False, and no share is created, if
-   * one of its devices has been erased since its life was read.
+   * `tokenHash`: SHA-256 of the token, which never reaches the store. False, and no share is
+   * created, if one of its devices has been erased since its life was read.
    */
   createShare(share: Share, tokenHash: Uint8Array): Promise<boolean>
   /** Newest first; expired ones are listed for another week. */
   pageShares(query: DefinitionsPage): Promise<Share[]>
-  /** Also finds expired ones: the caller decides. */
+  /** Also finds expired shares; the caller must check. */
   findShare(
     tokenHash: Uint8Array,
   ): Promise<{ readonly share: Share; readonly accountSuspended: boolean } | undefined>
@@ -83,8 +83,8 @@ export interface Audit {
    */
   appendAudit(entry: AuditEntry, lives?: ReadonlyMap<string, string | undefined>): Promise<void>
   /**
-   * Newest first. `from` inclusive, `to` exclusive. An entry on several devices is found by each of
-   * them.
+   * Newest first. `from` inclusive, `to` exclusive. A query for a device also finds entries about
+   * several devices.
    */
   pageAudit(query: AuditQuery): Promise<PageOfAudit>
 }
@@ -154,9 +154,9 @@ export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 /** The store's data with a limited lifetime. */
 export interface Outdated {
   /**
-   * Removes ended sessions, shares a week after they expired, reports of instances that ended, and refused
-   * reports older than 7 days. The projector calls it every hour, because new data that would replace them may
-   * never come.
+   * Removes ended sessions, shares a week after they expired, reports of instances that ended, and
+   * refused reports older than 7 days. The projector calls it every hour, because new data that
+   * would replace them may never come.
    */
   removeOutdated(now: number): Promise<void>
 }

@@ -5,9 +5,9 @@ import type { DefinitionsPage, PlaceByAge } from './back-office.ts'
 /** The progress of finding the devices inside an account's new and changed geofences. */
 export type Adoption = {
   readonly accountId: string
-  /** Finished for geofences that came into force up to then. */
+  /** Adoption is finished for geofences that came into force up to this time. */
   readonly upTo: number
-  /** Devices are being looked for in the geofences that came into force from `from` to `to`. */
+  /** Set while searching for devices in the geofences that came into force from `from` to `to`. */
   readonly running?: AdoptionRun
 }
 
@@ -19,7 +19,7 @@ export type AdoptionRun = {
 }
 
 export interface AdoptionStore {
-  /** Undefined: not yet started. */
+  /** Reads the progress of adoption; undefined if not yet started. */
   adoption(accountId: string): Promise<Adoption | undefined>
   /** `upTo` never decreases. */
   saveAdoption(adoption: Adoption): Promise<void>
@@ -36,17 +36,17 @@ export type DefinitionChange<Definition, Content> = InAccount & {
 /** The account's definitions would exceed `MOST_DEFINITION_BYTES` together. */
 export type TooLarge = 'too large'
 
-/** Why a geofence is not stored. */
+/** The reason why a geofence is not stored. */
 export type GeofenceRefused =
   'external id taken' | 'too many geofences' | 'too many vertices' | TooLarge
 
-/** Why a rule is not stored. */
+/** The reason why a rule is not stored. */
 export type RuleRefused = 'too many rules' | TooLarge | { readonly unknownGeofence: string }
 
 /** The geofences and rules that operators define. Other accounts never see them. */
 export interface DefinitionStore extends AdoptionStore {
   /**
-   * Creates or rejects each. `revision`, `changedAt` and `inForceSince` are those of a new
+   * Creates or rejects each geofence. `revision`, `changedAt` and `inForceSince` are those of a new
    * definition.
    */
   createGeofences(
@@ -54,11 +54,11 @@ export interface DefinitionStore extends AdoptionStore {
   ): Promise<readonly (Geofence | GeofenceRefused)[]>
   /** Newest first. */
   pageGeofences(query: DefinitionsPage): Promise<Geofence[]>
-  /** The same without their shapes. */
+  /** Returns a page of geofences without their shapes. */
   pageGeofenceNames(query: DefinitionsPage): Promise<NamedDefinition[]>
   /**
-   * The version of the account's last change, by which a caller detects changes; 0: no change is
-   * known.
+   * Returns the version of the account's last change, so that callers can detect changes; 0 if no
+   * change is known.
    */
   newestGeofenceVersion(accountId: string): Promise<number>
   findGeofence(query: InAccount): Promise<Geofence | undefined>
@@ -107,7 +107,7 @@ export type NewRule = RuleContent & InAccount & { readonly createdAt: number }
 export type NamedDefinition = PlaceByAge & { readonly name: string; readonly version: number }
 
 export type ChangesQuery = {
-  /** The version after which to continue; 0: from the first. */
+  /** The version after which to continue; 0 to start with the first. */
   readonly after: number
   /** Only the versions of known definitions are read. */
   readonly isKnown: (id: string, version: number) => boolean
@@ -126,6 +126,6 @@ export type ChangedDefinition<Definition> = {
   readonly changedAt: number
   /** Increases with every change in the store, including changes by an erasure. */
   readonly version: number
-  /** Absent: it was deleted. Deletions are known for a day. */
+  /** Absent if the definition was deleted. Deletions are remembered for a day. */
   readonly definition?: Definition
 }

@@ -14,7 +14,7 @@ import type { DeviceQuery, DevicePlace, PagedDevice } from './read-models.ts'
 /** The few columns that determine a device's rank in a page. */
 export type RankedDevice = readonly [deviceId: string, name: string | null, value: SortValue]
 
-/** How often a page is filled up after devices on it were erased during the reading. */
+/** How often to refill a page whose devices are erased while it is read. */
 const MOST_ROUNDS = 5
 
 /** Whether no index has the page's order, so that every device must be examined. */
@@ -23,7 +23,7 @@ export function isRanked({ sort = 'deviceId', words }: DeviceQuery): boolean {
 }
 
 /** A page of devices: first their ranks, then the devices at these ranks. */
-export async function pageAt(
+export async function readPageAt(
   query: DeviceQuery,
   {
     place,
@@ -58,7 +58,7 @@ export async function pageAt(
  * @param isInOrder whether they come in the page's order; otherwise they come in the order of their
  * ids and the page's direction, and every device is examined.
  */
-export async function ranksAmong(
+export async function rankAmong(
   query: DeviceQuery,
   { walk, isInOrder }: { walk: AsyncIterable<readonly RankedDevice[]>; isInOrder: boolean },
 ): Promise<DevicePlace[]> {
@@ -88,15 +88,15 @@ export async function ranksAmong(
     if (words.length > 0) {
       const mostWhole = look(`${name ?? ''}\n${deviceId}`)
       if (mostWhole === undefined) return
-      const ranked = (whole: number) =>
+      const rankWhole = (whole: number) =>
         sort === 'match'
           ? { deviceId, value: matchRank({ whole, label: name ?? deviceId }) }
           : place
       // Most devices are on a later page at best, or on an earlier one in any case.
-      if (isBeyond(ranked(mostWhole)) || isBefore(ranked(0))) return
+      if (isBeyond(rankWhole(mostWhole)) || isBefore(rankWhole(0))) return
       const key = deviceSearchKey(name, deviceId)
       if (!isFound(key, words)) return
-      place = ranked(wholeWords(key, words))
+      place = rankWhole(wholeWords(key, words))
     }
     if (isBeyond(place) || isBefore(place) || taken.has(deviceId)) return
     if (isInOrder) taken.add(deviceId)
@@ -120,7 +120,9 @@ export async function ranksAmong(
 
 const SURROGATE = /[\ud800-\udfff]/
 
-/** In the order of UTF-8 bytes. JavaScript compares UTF-16 code units, which differs for surrogates. */
+/**
+ * In the order of UTF-8 bytes. JavaScript compares UTF-16 code units, which differs for surrogates.
+ */
 export function compareIds(a: string, b: string): number {
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   return a < b ? -1 : Number(a > b)

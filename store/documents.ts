@@ -8,7 +8,7 @@ export type Document = { readonly id: string }
 /** A document as it was read; every change gives it a new revision. */
 export type Revisioned<D> = D & { readonly revision: number }
 
-/** One kind of document, with its own table or collection. `D`: its content. */
+/** A kind of document, with its own table or collection. `D`: its content. */
 export type Kind<D extends Document> = {
   readonly name: string
   /** A unique index does not contain documents without its field. */
@@ -36,7 +36,7 @@ export type Index<D> = {
 
 export type Query<D> = {
   /**
-   * By name. Its first fields equal `where` (null: they are absent); the others and the id
+   * The index's name. Its first fields equal `where` (null: they are absent); the others and the id
    * determine the order.
    */
   readonly index: string
@@ -52,7 +52,7 @@ export type Query<D> = {
   readonly limit: number
   /** Ends the page early, after the document that brings it to this size. */
   readonly mostBytes?: number
-  /** Only the fields of a brief read: the others are absent. */
+  /** Returns only the fields of a brief read. */
   readonly isBrief?: true
 }
 
@@ -69,13 +69,19 @@ export interface DocumentStore<D extends Document> {
   get(id: string): Promise<Revisioned<D> | undefined>
   /** Without `mostBytes`, a page that is not full is the last one. */
   find(query: Query<D>): Promise<Revisioned<D>[]>
-  /** False if it has been changed or removed since it was read, or a unique value is taken. */
+  /**
+   * Replaces a document. False if it has been changed or removed since it was read, or a unique
+   * value is taken.
+   */
   replace(document: Revisioned<D>): Promise<boolean>
-  /** Replaces them together. Returns how many were replaced; the others are unchanged. */
+  /** Replaces several documents together. Returns the number replaced; the rest are unchanged. */
   replaceAll(documents: readonly Revisioned<D>[]): Promise<number>
   /** Increases a number, never decreases it, in documents that exist. */
   raise(field: keyof D & string, values: ReadonlyMap<string, number>): Promise<void>
-  /** With a revision, only if it is still current. Returns whether it was removed. */
+  /**
+   * Removes a document, with a revision only if that is still current. Returns whether it was
+   * removed.
+   */
   remove(document: Document & { readonly revision?: number }): Promise<boolean>
   /** Removes documents whose first ordering field (or id, if none) is less than `than`. */
   removeOlder(query: Pick<Query<D>, 'index' | 'where'> & { than: string | number }): Promise<void>

@@ -91,7 +91,7 @@ export function erasingDevices({
     async forgetErased(erasure) {
       const known = await announced.get(erasure.eventId)
       if (known !== undefined && known.forgottenUpTo === undefined) return hideErased(erasure)
-      // Also if this store was restored from before the erasure and does not know it.
+      // Needed even if this store was restored to a state before the erasure.
       await forgetSettings(erasure)
       const { accountId, deviceId, erasedAt } = erasure
       await unshareDevice({ accountId, deviceId, sharedUpTo: erasedAt })
@@ -116,8 +116,8 @@ export function erasingDevices({
 }
 
 /**
- * Whether data written about a device in one life belongs to its current life. Without a current life
- * the device was never erased, or all data from before has expired.
+ * Whether data written about a device in one life belongs to its current life. Without a current
+ * life the device was never erased, or all data from before has expired.
  */
 export function isSameLife(life: string | undefined, current: string | undefined): boolean {
   return current === undefined || life === current

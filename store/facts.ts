@@ -12,7 +12,7 @@ import type { ErasureEntry } from './read-models.ts'
  * milliseconds since the epoch.
  */
 export interface FactStore {
-  /** The last offset judged, per partition; undefined: judging has not started. */
+  /** The last offset judged, per partition; undefined if judging has not started. */
   factsProgress(): Promise<Offsets | undefined>
 
   /** The last event judged of each partition, to recognise the log. */
@@ -62,7 +62,7 @@ export interface FactStore {
     readonly ids: readonly string[]
   }): Promise<readonly DeviceFact[]>
 
-  /** The ids of those facts that are stored and belong to no hidden device. */
+  /** Returns the ids of the facts that are stored and belong to no hidden device. */
   heldFacts(query: {
     readonly accountId: string
     readonly facts: readonly Pick<DeviceFact, 'id' | 'deviceId'>[]
@@ -71,7 +71,10 @@ export interface FactStore {
   /** Removes facts decided before this time, and states of devices not seen since. */
   expireFacts(before: number, signal?: AbortSignal): Promise<void>
 
-  /** The settings that judging depends on, in the order of their versions: absent where all have the default. */
+  /**
+   * The settings that judging depends on, in the order of their versions: absent where all have the
+   * default.
+   */
   watchSettings(query: ChangesQuery): Promise<ChangesPage<WatchSettings>>
 
   /** Devices of an account that have a state, in the order of their ids. */
@@ -94,7 +97,7 @@ export interface FactStore {
   devicesWith(query: {
     readonly accountId: string
     readonly definitionId: string
-    /** For a rule: a change has dropped everything raised before it. */
+    /** Set for a rule: a change of the rule resets everything raised before. */
     readonly revision?: number
     /** The last device of the previous page. */
     readonly after?: string
@@ -134,10 +137,13 @@ export function hasSettings(settings: WatchSettings): boolean {
 }
 
 export type FactsBatch = {
-  /** Absent if only time has passed. */
+  /** The entries read; absent if only time has passed. */
   readonly read?: EntriesRead
   readonly devices: readonly JudgeDevice[]
-  /** Called with durable facts, perhaps repeatedly with the same; they count as published once it has resolved. */
+  /**
+   * Called with durable facts, perhaps repeatedly with the same; they count as published once it
+   * has resolved.
+   */
   readonly publish?: ((facts: readonly DeviceFact[]) => Promise<void>) | undefined
 }
 
@@ -153,7 +159,10 @@ export type EntriesRead = {
 export type JudgeDevice = {
   readonly accountId: string
   readonly deviceId: string
-  /** Pure; called again if the state has changed in the meantime. Undefined: nothing changes. */
+  /**
+   * Pure; called again if the state has changed in the meantime. Returns undefined if nothing
+   * changes.
+   */
   readonly judge: (state: FactState | undefined) => JudgedDevice | undefined
 }
 
@@ -197,7 +206,10 @@ export type FactsQuery = {
 
 const MOST_REMEMBERED_ERASURES = 8
 
-/** The state of a device after this erasure; undefined if it is a copy of one that was applied. */
+/**
+ * Returns a device's state after this erasure; undefined if the erasure is a copy of an applied
+ * one.
+ */
 export function eraseState(
   state: FactState | undefined,
   { origin: { partition, offset }, event: { eventId, erasedAt } }: ErasureEntry,
@@ -217,7 +229,7 @@ export function eraseState(
 }
 
 /** When the device last reported, or was erased. */
-export function stateSeenAt({ liveness, erased }: FactState): number {
+export function findLastSeen({ liveness, erased }: FactState): number {
   return Math.max(liveness?.seenAt ?? 0, erased?.at ?? 0)
 }
 
@@ -225,10 +237,10 @@ export function stateSeenAt({ liveness, erased }: FactState): number {
 export type DeviceSince = { readonly deviceId: string; readonly since: number | null }
 
 /**
- * Since when a device has been in a geofence, or a rule has been raised for it; undefined: it is
- * not.
+ * Returns the time since which a device has been in a geofence, or a rule has been raised for it;
+ * undefined if it is not.
  */
-export function standingSince(
+export function findStandingSince(
   { geofences, rules }: DefinitionsState,
   definitionId: string,
   revision?: number,
@@ -239,7 +251,7 @@ export function standingSince(
   return revision === undefined || raised?.revision === revision ? raised?.raisedAt : undefined
 }
 
-/** Approximate size of a state as JSON. Most are plain, and their size is known. */
+/** Approximate size of a state as JSON. Most states are plain and have a constant size. */
 export function stateSize(state: FactState): number {
   const { alarms, definitions } = state
   if (alarms !== undefined) return jsonSize(state)

@@ -8,13 +8,13 @@ import type { ChangedDefinition, ChangesQuery, ChangesPage } from './definitions
  */
 const OVERLAP_MS = 60_000
 /**
- * As many versions are read again during the first minute: no more are assigned to concurrent
- * writes.
+ * Number of versions read again during the first minute: concurrent writes never have more versions
+ * outstanding.
  */
 const OVERLAP = 10_000
 /**
- * Everything is read again after this long: deletions are known for a day, and the machine may have
- * slept, its clock may have jumped, or the writer of a change may have ended before it could
+ * Everything is read again after this long: deletions are remembered for a day, and the machine may
+ * have slept, its clock may have jumped, or the writer of a change may have ended before it could
  * renumber it.
  */
 const WHOLE_EVERY_MS = 12 * 3_600_000

@@ -19,12 +19,12 @@ export interface Generations {
 
   /**
    * Starts a new generation, and removes leftovers of earlier rebuilds. Undefined while another
-   * rebuild is running; one that died counts as running for up to 30 s.
+   * rebuild is running; a killed rebuild counts as running for up to 30 s.
    */
   beginRebuild(): Promise<Rebuild | undefined>
 }
 
-/** One generation, current or not: to project into, and to compare with another. */
+/** A generation, current or not, to project into and to compare with another. */
 export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
   /**
    * The last event of each partition that was applied, or is about to be: its id shows whether the
@@ -89,9 +89,9 @@ export interface Rebuild {
   /** Aborted when another rebuild has taken over because this one was unresponsive for too long. */
   readonly lost: AbortSignal
   /**
-   * Removes hidden devices whose erasure `from` has applied. After that, none is removed before the
-   * switch: devices erased in the meantime stay hidden until `to` has applied the erasure too. Call
-   * this before deciding how far `to` must project.
+   * Removes hidden devices whose erasure `from` has applied. After that, no device is removed
+   * before the switch: devices erased in the meantime stay hidden until `to` has applied the
+   * erasure too. Call this before deciding how far `to` must project.
    */
   settleErasures(): Promise<void>
   /**

@@ -14,16 +14,16 @@ export type FactHandling = HandledFact & Handling & { readonly operatorId: strin
 /** How operators handle facts. */
 export interface Handlings {
   /**
-   * Replaces the handling of a fact with `next`, without losing concurrent changes; undefined: no
-   * change. `life` is the device's, read before the fact was: if the device has been erased since,
-   * nothing is stored.
+   * Replaces the handling of a fact with `next`, without losing concurrent changes; Returns
+   * undefined if nothing changed. `life` is the life of the device, read before the fact: if the
+   * device has been erased since, nothing is stored.
    */
   changeHandling(
     fact: HandledFact,
     life: string | undefined,
     next: (before: FactHandling | undefined) => (Handling & { operatorId: string }) | undefined,
   ): Promise<FactHandling | undefined>
-  /** By the ids of facts; most facts have none. */
+  /** Finds handlings by fact id; most facts have none. */
   findHandlings(query: {
     readonly accountId: string
     readonly factIds: readonly string[]

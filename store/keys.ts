@@ -15,7 +15,7 @@ export type ApiKey = {
   readonly id: string
   readonly accountId: string
   readonly name: string
-  /** First and last characters of the secret, to tell keys apart by eye. */
+  /** First and last characters of the secret, so that people can distinguish keys. */
   readonly hint: string
   readonly scopes: readonly Scope[]
   readonly createdAt: number
@@ -25,9 +25,9 @@ export type ApiKey = {
   /** Requests refused because the key, or the secret sent, was no longer valid. */
   readonly refusedRequests?: number
   readonly lastRefusedAt?: number
-  /** The devices it may see: exact ids, or prefixes ending in `*`. Absent: all. */
+  /** The devices that the key may see: exact ids, or prefixes ending in `*`; by default all. */
   readonly deviceIds?: readonly string[]
-  /** Positions per 60 s; absent: the service's own limit. */
+  /** Positions per 60 s; by default the service's limit. */
   readonly rateLimit?: number
   /** After a rotation: the end of the previous secret's validity. May have passed. */
   readonly previousValidUntil?: number
@@ -47,7 +47,7 @@ export type KeyChange = {
 /** Everything that decides whether a secret is accepted. */
 export type KeyGrant = {
   readonly key: ApiKey
-  /** The end of the presented secret's validity; absent: the key's own. */
+  /** The end of the presented secret's validity; by default that of the key. */
   readonly secretValidUntil?: number
   readonly accountSuspended: boolean
   /** Ids of the account's disabled devices. */
@@ -110,7 +110,7 @@ export interface Keys {
     readonly hint: string
     readonly previousValidUntil: number
   }): Promise<ApiKey | 'revoked' | undefined>
-  /** Also finds expired and revoked keys, and outdated secrets: the caller decides. */
+  /** Also finds expired and revoked keys, and outdated secrets; the caller must check. */
   findGrant(secretHash: Uint8Array): Promise<KeyGrant | undefined>
   /** Advances `lastUsedAt`, never moves it back. */
   touchKeys(usedAt: ReadonlyMap<string, number>): Promise<void>

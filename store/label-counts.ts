@@ -11,7 +11,7 @@ export class LabelCounts {
   readonly #limit: number
   readonly #after: string
   readonly #counts = new Map<string, number>()
-  /** Labels after this one are not kept. */
+  /** Labels sorted after this one are dropped. */
   #last: string | undefined
 
   /** @param after the last label of the previous page. */

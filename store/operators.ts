@@ -7,7 +7,7 @@ export type Account = {
   readonly id: string
   readonly name: string
   readonly suspended: boolean
-  /** When it was last reinstated. */
+  /** When the account was last reinstated. */
   readonly resumedAt?: number
   readonly createdAt: number
 }
@@ -19,7 +19,7 @@ export type Role = (typeof ROLES)[number]
 export type Operator = {
   readonly id: string
   readonly accountId: string
-  /** As entered; unique in the whole service, ignoring case. */
+  /** The e-mail as entered; unique in the whole service, ignoring case. */
   readonly email: string
   readonly role: Role
   readonly platform: boolean
@@ -53,7 +53,7 @@ export interface Operators {
    */
   createFirstOperator(first: { account: Account; operator: Operator }): Promise<boolean>
 
-  /** False if the e-mail is taken anywhere in the service, ignoring case. */
+  /** Creates an operator. False if the e-mail is taken anywhere in the service, ignoring case. */
   createOperator(operator: Operator): Promise<boolean>
   findOperator(query: { accountId: string; operatorId: string }): Promise<Operator | undefined>
   findOperatorByEmail(email: string): Promise<Operator | undefined>
@@ -77,7 +77,10 @@ export interface Operators {
     operatorId: string
   }): Promise<'deleted' | OperatorKept | undefined>
 
-  /** With its first admin, if given: creates both or, if the e-mail is taken (false), neither. */
+  /**
+   * Creates an account, with its first admin if given. If the e-mail is taken, creates neither and
+   * returns false.
+   */
   createAccount(account: Account, admin?: Operator): Promise<boolean>
   findAccount(accountId: string): Promise<Account | undefined>
   /** Oldest first. */
@@ -107,7 +110,10 @@ export interface Operators {
   endSessions(query: { operatorId: string; except?: Uint8Array }): Promise<void>
 }
 
-/** Why an operator is not changed: the account, or the service, would be left without an admin. */
+/**
+ * The reason why an operator is not changed: the account, or the service, would be left without an
+ * admin.
+ */
 export type OperatorKept = 'last admin' | 'last platform operator'
 
 const READ_AT_ONCE = 1_000

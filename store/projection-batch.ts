@@ -52,7 +52,7 @@ export type Fold = (
 export type Change = {
   readonly accountId: string
   readonly deviceId: string
-  /** Its status before and after the batch; undefined: none. */
+  /** The device's status before and after the batch; undefined if it has no status. */
   readonly before: DeviceStatus | undefined
   readonly after: DeviceStatus | undefined
   /**

@@ -73,12 +73,15 @@ export interface ReadModels {
   /** A device's records by time; at equal times in the order of the log. */
   pagePositions(query: HistoryPage & { readonly order: 'asc' | 'desc' }): Promise<PositionRecord[]>
 
-  /** The same, ascending, with only the fields that a track needs: a day may have 86 400 records. */
+  /**
+   * Returns a page of history, ascending, with only the fields that a track needs: a day may have
+   * 86 400 records.
+   */
   pageTrack(query: HistoryPage): Promise<TrackStep[]>
 
   /**
-   * The last record of each of these devices with a timestamp before `before`, in any order; devices
-   * without one are left out.
+   * Finds each device's last record with a timestamp before `before`, in any order; omits devices
+   * without one.
    */
   findLastPositions(query: {
     readonly accountId: string
@@ -121,11 +124,11 @@ export interface ReadModels {
 export type NearQuery = {
   readonly accountId: string
   readonly deviceIds: readonly string[]
-  /** Some of these devices. */
+  /** A subset of these devices. */
   readonly following: readonly string[]
   readonly from: number
   readonly to: number
-  /** In WGS84 degrees, edges included; one or two. */
+  /** One or two boxes in WGS84 degrees, edges included. */
   readonly boxes: readonly Box[]
   /** The most records of these devices in one part, near or not. */
   readonly limit: number
@@ -152,15 +155,15 @@ export type HistoryPage = {
  */
 export interface Erasures {
   /**
-   * Called before the event is appended to the log: `forgetErased` then completes the erasure even if
-   * the process that requested it ends.
+   * Called before the event is appended to the log: `forgetErased` then completes the erasure even
+   * if the process that requested it ends.
    */
   announceErasure(erasure: DeviceErased): Promise<void>
 
   /**
    * Hides the device and its records from every read of this store until the current read models
-   * have applied this very erasure (they may have already), and then starts its next life. Called once
-   * the event is durable in the log.
+   * have applied this very erasure (they may have already), and then starts its next life. Called
+   * once the event is durable in the log.
    */
   hideErased(erasure: DeviceErased): Promise<void>
 
@@ -197,7 +200,7 @@ export interface Erasures {
   }): Promise<ReadonlyMap<string, DeviceErasures>>
 }
 
-/** By deviceId; devices never erased, as far as the store remembers, are omitted. */
+/** Lives by deviceId; devices without a remembered erasure are omitted. */
 export type Lives = ReadonlyMap<string, string>
 
 export type DeviceErasures = {
@@ -311,7 +314,7 @@ export type DeviceQuery = {
   /** `match`: the best match for `words` first, regardless of `order`. By default `deviceId`. */
   readonly sort?: DeviceSort | 'match'
   readonly order?: 'asc' | 'desc'
-  /** Where the previous page ended. */
+  /** The end of the previous page. */
   readonly after?: DevicePlace
   /** Area of the last position, edges included, in WGS84 degrees; west > east crosses 180°. */
   readonly bbox?: {
@@ -328,7 +331,7 @@ export type DeviceQuery = {
   readonly words?: readonly SearchKey[]
   /** Devices that have all of these; at least one. */
   readonly labels?: readonly string[]
-  /** As `liveness` computes it at `now`. */
+  /** The liveness at `now`, as computed by `liveness`. */
   readonly status?: { readonly is: Liveness; readonly now: number }
   /** lastSeenAt: `seenFrom` inclusive, `seenBefore` exclusive. */
   readonly seenFrom?: number

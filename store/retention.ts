@@ -1,8 +1,8 @@
 import { DependencyError } from '../runtime/errors.ts'
 
 /**
- * How long an erasure is remembered after the records it covers have expired: Kafka removes events
- * in segments of a day, and an event that waited in a spool comes after newer ones.
+ * Time for which an erasure is remembered after the records it covers have expired: Kafka removes
+ * events in segments of a day, and an event that waited in a spool comes after newer ones.
  */
 export const ERASURES_KEPT_LONGER_MS = 2 * 24 * 60 * 60 * 1_000
 
@@ -12,12 +12,15 @@ export const ERASURES_KEPT_LONGER_MS = 2 * 24 * 60 * 60 * 1_000
  */
 export const LIVES_KEPT_LONGER_MS = 33 * 24 * 60 * 60 * 1_000
 
-/** The number of days for which records are kept, or `off`: forever. Undefined: not set. */
+/**
+ * The number of days for which records are kept, or `off` to keep them forever; undefined if not
+ * configured.
+ */
 export type WantedRetention = number | 'off' | undefined
 
 /**
- * The days to keep records for; undefined: forever. A retention already set in the store is never
- * dropped silently, because records would then pile up unnoticed.
+ * Returns the number of days to keep records for; undefined: forever. A retention already set in
+ * the store is never dropped silently, because records would then pile up unnoticed.
  * @throws {DependencyError} not retriable if the store has one and none is configured.
  */
 export function settleRetention(

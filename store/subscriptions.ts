@@ -26,7 +26,7 @@ export interface SubscriptionStore {
     next: (before: DeviceSubscription) => DeviceSubscription | undefined,
   ): Promise<DeviceSubscription | 'refused' | undefined>
   /**
-   * The same for progress alone, without reading the subscription. `revision`: that of the
+   * Changes only the progress, without reading the subscription. `revision`: that of the
    * subscription; a change of the subscription increases it before the change is confirmed.
    */
   changeProgress(

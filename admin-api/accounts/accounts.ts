@@ -77,7 +77,10 @@ export function accountRoutes({ store, clock, turns }: AccountDependencies): Adm
     const accountId = pathParameter(ctx, 'id')
     const before = requireAccount(await store.findAccount(accountId))
     if (suspended && accountId === caller.accountId) {
-      throw new ApiError('CONFLICT', 'your own account would be closed to you: ask somebody else')
+      throw new ApiError(
+        'CONFLICT',
+        'you would lock yourself out of your own account: ask another operator',
+      )
     }
     const change = { accountId, suspended, resumedAt: clock.now() }
     const account = requireAccount(await store.suspendAccount(change))

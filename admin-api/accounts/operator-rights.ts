@@ -31,7 +31,7 @@ export function requireKnownOperator<Found>(operator: Found | undefined): Found 
 
 /** The error if the e-mail belongs to an operator of any account. */
 export function emailTaken(): ApiError {
-  return new ApiError('CONFLICT', 'this e-mail is taken: send another one')
+  return new ApiError('CONFLICT', 'this e-mail address is already in use: send another one')
 }
 
 /** The error if an operator must not be changed. */

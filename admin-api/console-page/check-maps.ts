@@ -46,11 +46,11 @@ async function faultOfFile(file: string): Promise<string | undefined> {
 
 function faultOfHeader(header: Buffer, size: number): string | undefined {
   const begin = header.toString('latin1', 0, 15)
-  if (begin === 'SQLite format 3') return 'it is an MBTiles file: pmtiles convert makes one of it'
+  if (begin === 'SQLite format 3') return 'it is an MBTiles file: convert it with pmtiles convert'
   if (!begin.startsWith('PM')) return 'it is not a PMTiles file'
   const version = begin.startsWith('PMTiles') ? header.readUInt8(7) : header.readUInt16LE(2)
   if (version !== VERSION)
-    return `it has version ${version} of PMTiles: pmtiles convert makes 3 of it`
+    return `it has version ${version} of PMTiles: convert it to version 3 with pmtiles convert`
   const end = SECTIONS.map((at) => header.readBigUInt64LE(at) + header.readBigUInt64LE(at + 8))
-  return end.some((bytes) => bytes > size) ? 'it is cut off: copy it again' : undefined
+  return end.some((bytes) => bytes > size) ? 'it is truncated: copy it again' : undefined
 }

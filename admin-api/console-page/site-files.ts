@@ -50,7 +50,7 @@ const TYPES: Readonly<Record<string, string>> = {
  * @param basePath the path under which browsers reach it, with a slash at both ends.
  */
 export function readSite(folder: string, basePath = '/'): Site | undefined {
-  const page = withBase(readFile(folder, 'index.html'), basePath)
+  const page = setBasePath(readFile(folder, 'index.html'), basePath)
   if (page === undefined) return undefined
   const assets = new Map<string, SiteFile>()
   for (const name of readdirSync(join(folder, 'assets'))) {
@@ -65,7 +65,7 @@ export function readSite(folder: string, basePath = '/'): Site | undefined {
 }
 
 /** The page with its base; the build writes `/`. */
-function withBase(page: SiteFile | undefined, basePath: string): SiteFile | undefined {
+function setBasePath(page: SiteFile | undefined, basePath: string): SiteFile | undefined {
   if (page === undefined || basePath === '/') return page
   const html = page.body.toString().replace('<base href="/">', `<base href="${basePath}">`)
   return { ...siteFile(page.type, Buffer.from(html)), gzipped: gzipSync(html) }

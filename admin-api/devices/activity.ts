@@ -26,12 +26,10 @@ const ACTIVITY_PARAMETERS = {
   step: choice(STEPS, { expected: `step must be ${STEPS.join(' or ')}` })
     .withDefault('day')
     .described('How long each step is'),
-  tz: zoneParameter('tz')
-    .withDefault('UTC')
-    .described('The time zone whose hours or days are meant'),
+  tz: zoneParameter('tz').withDefault('UTC').described('The time zone for hours and days'),
 }
 
-/** When a device has reported, for finding the days that have data. */
+/** Counts a device's reports per hour or day, so that users find days with data. */
 export function activityRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
   async function show(
     ctx: AdminContext,

@@ -5,7 +5,7 @@ import { isoTime, POSITION, positionView, TELEMETRY, telemetryView, TIME } from 
 import { LABELS } from './label-rules.ts'
 import { STANDINGS } from './standings.ts'
 
-/** The device status as the API shows it, seen from `now`. */
+/** Formats a device's status for the API, as of `now`. */
 export function deviceView(device: Device, now: number) {
   const { status, settings } = device
   const { expectedIntervalSeconds } = settings
@@ -55,7 +55,7 @@ const OPTIONAL = ['expectedIntervalSeconds', 'lastKeyId', 'telemetry', 'inside',
 
 export const DEVICE: JsonSchema = objectOf(FIELDS, { title: 'Device', optional: OPTIONAL })
 
-/** In a list, which may be that of a past moment. */
+/** A device in a list, which may be of a past time. */
 export const LISTED_DEVICE: JsonSchema = objectOf(FIELDS, {
   title: 'ListedDevice',
   description:

@@ -18,7 +18,7 @@ import { requireRight } from '../http/rights.ts'
 import { flag, numberBetween, type InputOf } from '../http/rule.ts'
 import { DEVICE, deviceView } from './device-view.ts'
 import { labelsRule } from './label-rules.ts'
-import { noSuchDevice, requireDevice, requireKnownDevice } from './require-device.ts'
+import { deviceNotFound, requireDevice, requireKnownDevice } from './require-device.ts'
 import { NO_STANDINGS, standingsOf } from './standings.ts'
 
 const LONGEST_INTERVAL_SECONDS = 366 * 24 * 60 * 60
@@ -39,7 +39,7 @@ const CHANGE_DESCRIPTION = `
 device that retention has removed can still be enabled.
 `.trim()
 
-/** One device with its status, and its settings. */
+/** Calls that return one device with its status, and change its settings. */
 export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function show(ctx: AdminContext, caller: Caller): Promise<void> {
     const deviceId = pathParameter(ctx, 'deviceId')
@@ -68,7 +68,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       changedAt: clock.now(),
       ...change,
     })
-    if (settings === undefined) throw noSuchDevice()
+    if (settings === undefined) throw deviceNotFound()
     await recordAction(
       ctx,
       caller,
@@ -83,7 +83,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     succeed(
       ctx,
       device === 'gone by age'
-        ? goneDeviceView(deviceId, settings)
+        ? viewExpiredDevice(deviceId, settings)
         : deviceView({ ...device, settings }, clock.now()),
     )
   }
@@ -92,7 +92,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     {
       method: 'GET',
       path: '/devices/:deviceId',
-      summary: 'One device with its status',
+      summary: 'Returns a device with its status',
       needs: 'viewer',
       scope: 'devices:read',
       answer: { data: DEVICE },
@@ -118,7 +118,7 @@ const CHANGED_DEVICE: JsonSchema = {
   required: ['deviceId', 'name', 'status', 'reportCount', 'disabled', 'labels'],
 }
 
-function goneDeviceView(deviceId: string, settings: Device['settings']) {
+function viewExpiredDevice(deviceId: string, settings: Device['settings']) {
   const { name = null, labels = [], ...others } = settings
   return { deviceId, name, status: 'offline', reportCount: 0, labels, ...others }
 }

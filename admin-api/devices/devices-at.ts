@@ -20,7 +20,7 @@ import { deviceView } from './device-view.ts'
 
 export type MomentDependencies = { readonly geofences: Pick<AccountGeofences, 'of'> }
 
-/** What is asked about the moment; the other filters are in the query for the store. */
+/** The filters that apply to the requested time; the store's query has the other ones. */
 type Wanted = Pick<DeviceQuery, 'bbox'> & {
   readonly at: number
   readonly limit: number
@@ -34,7 +34,7 @@ type Wanted = Pick<DeviceQuery, 'bbox'> & {
 
 /** Devices read per event-loop turn. */
 const READ_AT_ONCE = 250
-/** As for events: of more geofences around a position, the smallest. */
+/** Same limit as for events: if more geofences contain a position, the smallest count. */
 const MOST_INSIDE = 100
 
 /** Sends a page of the devices as of a past moment. */
@@ -79,7 +79,7 @@ export async function listDevicesAt(
         const device = deviceOf.get(place.deviceId)
         if (device === undefined) continue
         await turnEnds()
-        const view = viewAt(device, recordOf.get(place.deviceId), { at, geofences })
+        const view = viewDeviceAt(device, recordOf.get(place.deviceId), { at, geofences })
         if (!isWanted(view, wanted)) continue
         hasMore = room === 0
         if (hasMore) break
@@ -110,15 +110,15 @@ function refuseUnknownThen({ keyId, ruleId, sort }: Wanted): void {
     .filter(([, value]) => value !== undefined)
     .map(([field, value]) => ({
       field,
-      message: `${field}${field === 'sort' ? `=${value}` : ''} does not go with at, because only the present is known: leave one of them out`,
+      message: `${field}${field === 'sort' ? `=${value}` : ''} cannot be combined with at, because only the present is known: leave one of them out`,
     }))
   if (faults.length > 0) throw invalidParams(faults)
 }
 
-type ViewAt = ReturnType<typeof viewAt>
+type ViewAt = ReturnType<typeof viewDeviceAt>
 
-/** The device as its last record by then shows it; without one, it had not reported. */
-function viewAt(
+/** Returns the device as of its last record at that time; without a record, as not yet reported. */
+function viewDeviceAt(
   { status, settings }: Device,
   record: PositionRecord | undefined,
   { at, geofences }: { readonly at: number; readonly geofences: GeofenceIndex },

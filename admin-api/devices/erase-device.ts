@@ -47,7 +47,7 @@ export function eraseDeviceRoutes({
     const erasedAt = clock.now()
     const erasure = { eventId: ulid(erasedAt, randomBytes(10)), ...device, erasedAt }
     await store.announceErasure(erasure)
-    // Before the device is hidden: a device hidden but not erased would stay invisible forever.
+    // Done before hiding the device: a device hidden but not erased would stay invisible forever.
     await eventLog.erase(erasure)
     await store.hideErased(erasure)
     return erasedAt

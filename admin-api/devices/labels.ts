@@ -22,7 +22,7 @@ const DEVICES_EXPECTED = `deviceIds must be a list of 1 to ${MOST_DEVICES} diffe
 
 const LABEL_PARAMETERS = {
   ...PAGE_PARAMETERS,
-  // Few accounts have so many, and people want a list of all.
+  // Few accounts reach this limit, and operators want the complete list.
   limit: LIMIT_PARAMETER.withDefault(MOST_LABELS_SHOWN),
 }
 

@@ -24,7 +24,7 @@ import { deviceView, LISTED_DEVICE } from './device-view.ts'
 import { listDevicesAt, type MomentDependencies } from './devices-at.ts'
 import { devicesOf } from './devices-with.ts'
 import { labelParameter } from './label-rules.ts'
-import { NO_STANDINGS, standingIds, standingsOf } from './standings.ts'
+import { NO_STANDINGS, listStandingIds, standingsOf } from './standings.ts'
 
 /** Few enough to read, view and write in one event-loop turn even if each has all attributes. */
 const FOUND_AT_ONCE = 250
@@ -176,7 +176,8 @@ export function deviceListRoutes({
   }
 
   /**
-   * `wanted`: only these; absent: all. A geofence may hold more devices than a statement can name.
+   * `wanted`: the devices to include; by default all. A geofence may hold more devices than a
+   * statement can name.
    */
   async function placesOf(
     query: DeviceQuery,
@@ -208,7 +209,7 @@ export function deviceListRoutes({
       yield some.flatMap((deviceId) => {
         const device = byDeviceId.get(deviceId)
         if (device === undefined) return []
-        const ids = standingIds(standings.get(deviceId) ?? NO_STANDINGS)
+        const ids = listStandingIds(standings.get(deviceId) ?? NO_STANDINGS)
         return [{ ...deviceView(device, now), ...ids }]
       })
     }

@@ -102,7 +102,7 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
     route({
       method: 'GET',
       path: '/devices/:deviceId/positions',
-      summary: 'A device’s records by time',
+      summary: 'Lists a device’s records by time',
       needs: 'viewer',
       scope,
       description: HISTORY_DESCRIPTION,
@@ -114,7 +114,7 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
     {
       method: 'GET',
       path: '/positions/:recordId',
-      summary: 'One record',
+      summary: 'Returns a record',
       needs: 'viewer',
       scope,
       answer: { data: RECORD },
@@ -138,7 +138,7 @@ function refuseWithFile(query: HistoryQuery): void {
     .filter((field) => query[field] !== undefined)
     .map((field) => ({
       field,
-      message: `${field} goes with format=json only: the other formats are the whole range, which from and to bound`,
+      message: `${field} requires format=json: the other formats contain the whole range between from and to`,
     }))
   if (faults.length > 0) throw invalidParams(faults)
 }

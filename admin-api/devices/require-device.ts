@@ -13,7 +13,7 @@ export async function requireDevice(
   const device = isListed(deviceList(caller), deviceId)
     ? await store.findDevice({ accountId: caller.accountId, deviceId })
     : undefined
-  if (device === undefined) throw noSuchDevice()
+  if (device === undefined) throw deviceNotFound()
   return device
 }
 
@@ -31,10 +31,10 @@ export async function requireKnownDevice(
     ? ((await store.findDevice({ accountId, deviceId })) ??
       ((await store.isDisabled({ accountId, deviceId })) && 'gone by age'))
     : false
-  if (device === false) throw noSuchDevice()
+  if (device === false) throw deviceNotFound()
   return device
 }
 
-export function noSuchDevice(): ApiError {
+export function deviceNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'there is no device with this deviceId')
 }

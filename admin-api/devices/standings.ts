@@ -15,7 +15,9 @@ export const NO_STANDINGS: Standings = { inside: [], raised: [] }
 
 type DefinitionStore = Pick<Store, 'definitionsStates' | 'findGeofence' | 'findRule'>
 
-/** By device. Definitions that were deleted, disabled or changed no longer count. */
+/**
+ * Reads the standings of each device, without definitions that were deleted, disabled or changed.
+ */
 export async function standingsOf(
   store: DefinitionStore,
   { accountId, deviceIds }: { readonly accountId: string; readonly deviceIds: readonly string[] },
@@ -35,12 +37,12 @@ export async function standingsOf(
       const rule = await store.findRule({ accountId, id })
       rules.set(id, rule?.enabled === true ? rule : undefined)
     }
-    found.set(deviceId, standingsIn(state, { geofences, rules }))
+    found.set(deviceId, nameStandings(state, { geofences, rules }))
   }
   return found
 }
 
-function standingsIn(
+function nameStandings(
   state: DefinitionsState,
   {
     geofences,
@@ -53,22 +55,22 @@ function standingsIn(
   return {
     inside: Object.entries(state.geofences.standings).flatMap(([id, { side, since = null }]) => {
       const name = geofences.get(id)
-      return name === undefined || side !== 'inside' ? [] : [standing(id, name, since)]
+      return name === undefined || side !== 'inside' ? [] : [nameStanding(id, name, since)]
     }),
     raised: Object.entries(state.rules.standings).flatMap(([id, { revision, raisedAt }]) => {
       const rule = rules.get(id)
       if (rule?.revision !== revision || raisedAt === undefined) return []
-      return [standing(id, rule.name, raisedAt)]
+      return [nameStanding(id, rule.name, raisedAt)]
     }),
   }
 }
 
-function standing(id: string, name: string, since: number | null): Standing {
+function nameStanding(id: string, name: string, since: number | null): Standing {
   return { id, name, since: since === null ? null : isoTime(since) }
 }
 
-/** In the form used by lists of devices. */
-export function standingIds({ inside, raised }: Standings) {
+/** Returns only the ids, as in lists of devices. */
+export function listStandingIds({ inside, raised }: Standings) {
   return { inside: inside.map(({ id }) => id), raised: raised.map(({ id }) => id) }
 }
 

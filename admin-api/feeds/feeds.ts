@@ -105,7 +105,7 @@ export function feedRoutes({ feeds, ...deps }: Deps): AdminRoute[] {
       description: DESCRIPTION,
       query: FACT_PARAMETERS,
       answer: { data: pageOf(FACT) },
-      handle: answering(facts, deps),
+      handle: serveFeed(facts, deps),
     }),
     route({
       ...shared,
@@ -114,12 +114,12 @@ export function feedRoutes({ feeds, ...deps }: Deps): AdminRoute[] {
       description: DESCRIPTION,
       query: POSITION_PARAMETERS,
       answer: { data: pageOf(RECORD) },
-      handle: answering(positions, deps),
+      handle: serveFeed(positions, deps),
     }),
   ]
 }
 
-function answering<
+function serveFeed<
   Event extends { readonly deviceId: string },
   Query extends InputOf<typeof POSITION_PARAMETERS>,
 >(
@@ -163,7 +163,7 @@ function answering<
         leave()
       }
       if (!(await mayStillRead(ctx, caller))) {
-        throw new ApiError('UNAUTHORIZED', 'the access has ended')
+        throw new ApiError('UNAUTHORIZED', 'access has been revoked or has expired')
       }
     }
     succeed(ctx, pageView(page))

@@ -112,7 +112,7 @@ export const GEOFENCE_FIELDS = {
           'Only while devices near a new or changed geofence are being checked: those already inside are then in it, without an event',
       },
     ),
-    { view: adoptingOf, isOptional: true },
+    { view: viewAdoption, isOptional: true },
   ),
 }
 
@@ -122,7 +122,7 @@ export type GeofenceInput = InputOf<typeof NEW_GEOFENCE>
 /** `adoption`: the account's; absent: not requested. */
 export type ShownGeofence = Geofence & { readonly adoption?: Adoption | undefined }
 
-function adoptingOf({ enabled, inForceSince, adoption }: ShownGeofence) {
+function viewAdoption({ enabled, inForceSince, adoption }: ShownGeofence) {
   const { running } = adoption ?? {}
   if (!enabled || running === undefined) return undefined
   const { from, to, done, total } = running

@@ -113,7 +113,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     {
       method: 'GET',
       path: '/geofences/names',
-      summary: 'The names of all geofences, newest first',
+      summary: 'Lists the names of all geofences, newest first',
       needs: 'viewer',
       scope,
       compressed: true,
@@ -121,7 +121,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       handle: listNames,
     },
     geofences.show({
-      summary: 'One geofence',
+      summary: 'Returns a geofence',
       complete: async (geofence) => ({
         ...geofence,
         adoption: await store.adoption(geofence.accountId),
@@ -129,7 +129,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     }),
     devicesWithRoute({
       path: '/geofences/:id/devices',
-      summary: 'Devices in a geofence, and since when',
+      summary: 'Lists the devices in a geofence, and since when',
       definitionOf: async (ctx, caller) => ({
         geofenceId: (await geofences.findOne(ctx, caller)).id,
       }),
@@ -182,7 +182,7 @@ function refuseWithFile(query: ListQuery): void {
     .filter((field) => query[field] !== undefined)
     .map((field) => ({
       field,
-      message: `${field} goes with format=json only: geojson is all geofences`,
+      message: `${field} requires format=json: geojson is all geofences`,
     }))
   if (faults.length > 0) throw invalidParams(faults)
 }

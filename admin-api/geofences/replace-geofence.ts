@@ -31,7 +31,7 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
     { body: { revision, ...body } }: Input<object, InputOf<typeof REPLACED>>,
   ): Promise<void> {
     const { accountId } = caller
-    const externalId = externalIdIn(ctx, body, clock.now())
+    const externalId = requireExternalId(ctx, body, clock.now())
     const content = { ...body, externalId }
     const next = (current: Geofence) => {
       requireRevision('geofence', current, revision)
@@ -79,7 +79,7 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
 }
 
 /** @throws {ApiError} 400 if it is malformed, or differs from that in the body. */
-function externalIdIn(ctx: AdminContext, body: GeofenceInput, now: number): string {
+function requireExternalId(ctx: AdminContext, body: GeofenceInput, now: number): string {
   const externalId = pathParameter(ctx, 'externalId')
   const checked = NEW_GEOFENCE.externalId.check(externalId, { field: 'externalId', now })
   if ('faults' in checked) throw invalidParams(checked.faults)

@@ -44,7 +44,7 @@ export function accessCheck({
     const shownSecret = `${ctx.get('authorization')}\n${sessionToken(ctx) ?? ''}`
     const id = secretHash(shownSecret).toString('base64')
     let answer = answers.get(id)
-    if (answer === undefined) answers.set(id, (answer = readableNow(ctx)))
+    if (answer === undefined) answers.set(id, (answer = readCurrentAccess(ctx)))
     try {
       return (await answer) === readable(letIn)
     } catch (error) {
@@ -54,7 +54,7 @@ export function accessCheck({
   }
 
   /** The access that the secret grants now, if any. */
-  async function readableNow(ctx: AdminContext): Promise<string | undefined> {
+  async function readCurrentAccess(ctx: AdminContext): Promise<string | undefined> {
     try {
       return readable(await identifyCaller(ctx, { store: looking, clock, logger }))
     } catch (error) {

@@ -23,7 +23,7 @@ export type Input<Query extends object = InputOf<Rules>, Body extends object = I
 }
 
 /**
- * One call of the admin API: its description, input, responses, and required access. The OpenAPI
+ * A call of the admin API: its description, input, responses, and required access. The OpenAPI
  * document is generated from it. `viewer`, `dispatcher` and `admin` are the minimum role of an
  * operator; `platform` is an operator with access to every account; an API key needs the scope
  * `admin`, or `scope` where the call names a narrower one. `session`, `dispatcher session`, `admin
@@ -38,9 +38,9 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
   readonly summary: string
   /** Further details for callers, in Markdown. */
   readonly description?: string
-  /** Absent: the call takes no parameters. */
+  /** Query parameters, if the call takes any. */
   readonly query?: Query
-  /** Absent: no body is read. */
+  /** Fields of the body; without them, no body is read. */
   readonly body?: Body
   /** For the OpenAPI document. */
   readonly bodyExample?: object
@@ -48,19 +48,19 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
   readonly bodyMayBeAbsent?: true
   /** If set, the body may have fields that are ignored. */
   readonly bodyOthersIgnored?: true
-  /** Absent: 16 KiB. */
+  /** Maximum size of the body; by default 16 KiB. */
   readonly bodyLimitBytes?: number
   readonly answer: {
     /** Default: 200. */
     readonly status?: 201 | 202
-    /** Schema of the envelope's data; absent: null. */
+    /** Schema of the envelope's data; by default null. */
     readonly data?: JsonSchema
     /** Responses outside the envelope, by media type. */
     readonly content?: { readonly [mediaType: string]: JsonSchema }
   }
   /** The response may be compressed. Never for responses with secrets: see `compressAnswer`. */
   readonly compressed?: true
-  /** In addition to those implied by the call's access and input. */
+  /** Errors in addition to those implied by the call's access and input. */
   readonly errors?: readonly ErrorIdentifier[]
 } & (
   | {
@@ -97,8 +97,8 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
 type Taken<Query extends Rules, Body extends Rules> = Input<InputOf<Query>, InputOf<Body>>
 
 /**
- * A route whose handler accepts input. The handler gets the types of the route's own rules, which the
- * type of a list of routes cannot express.
+ * A route whose handler accepts input. The handler gets the types of the route's own rules, which
+ * the type of a list of routes cannot express.
  */
 export function route<
   Query extends Rules = Readonly<Record<never, never>>,
@@ -108,8 +108,8 @@ export function route<
 }
 
 /**
- * A parameter of a route's path: by default the first. Decoded here, because the router would take broken
- * percent-encoding literally.
+ * A parameter of a route's path: by default the first. Decoded here, because the router would take
+ * broken percent-encoding literally.
  * @throws {ApiError} 400 naming `field`.
  */
 export function pathParameter(ctx: AdminContext, field: string, place = 0): string {

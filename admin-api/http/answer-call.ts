@@ -58,10 +58,10 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
   return async function answerCall(ctx) {
     if (!isOfSession) deps.mayRead()
     if (route.method !== 'GET') await deps.writeLateEntries()
-    if (route.needs === 'nobody') return route.handle(ctx, await readInput(ctx, noTurn))
+    if (route.needs === 'nobody') return route.handle(ctx, await readInput(ctx, endNoTurn))
     const { limitedAs, serve } =
-      route.needs === 'share' ? await ofShare(ctx, route) : await ofCaller(ctx, route)
-    if (isEndless) return serve(noTurn)
+      route.needs === 'share' ? await admitShare(ctx, route) : await admitCaller(ctx, route)
+    if (isEndless) return serve(endNoTurn)
     let isOver = false
     ctx.state.party = limitedAs.party
     const giveBack = await deps.limits.begin(limitedAs)
@@ -81,7 +81,7 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
     else end()
   }
 
-  async function ofShare(
+  async function admitShare(
     ctx: AdminContext,
     route: AdminRoute & { needs: 'share' },
   ): Promise<Identified> {
@@ -93,7 +93,7 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
     }
   }
 
-  async function ofCaller(
+  async function admitCaller(
     ctx: AdminContext,
     route: Exclude<AdminRoute, { needs: 'nobody' | 'share' }>,
   ): Promise<Identified> {
@@ -147,7 +147,7 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
   }
 }
 
-function noTurn(): void {}
+function endNoTurn(): void {}
 
 /**
  * Browsers send cookies with cross-site requests too; only pages of this origin can set this

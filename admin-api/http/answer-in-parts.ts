@@ -37,7 +37,7 @@ export async function answerInParts(
   ctx.status = 200
   ctx.type = 'json'
   if (second.done === true) ctx.body = first.value ?? ''
-  else ctx.body = Readable.from(all([first.value ?? '', second.value], pieces))
+  else ctx.body = Readable.from(joinParts([first.value ?? '', second.value], pieces))
 
   async function* texts(beginning: string): AsyncGenerator<string, void> {
     let piece = beginning
@@ -58,7 +58,7 @@ export async function answerInParts(
   }
 }
 
-async function* all(
+async function* joinParts(
   begun: readonly string[],
   further: AsyncGenerator<string, void>,
 ): AsyncGenerator<string, void> {
@@ -79,7 +79,7 @@ export async function* viewInParts<Item>(
 ): AsyncGenerator<object[], void> {
   for (let at = 0; at < items.length; at += VIEWED_AT_ONCE) {
     const part: object[] = []
-    // One after the other: a view may read files.
+    // Sequentially, because a view may read files.
     for (const item of items.slice(at, at + VIEWED_AT_ONCE)) part.push(await view(item))
     yield part
   }

@@ -20,7 +20,7 @@ export function pageOf(items: JsonSchema): JsonSchema {
   )
 }
 
-/** How a list shows its items, and each item's cursor. */
+/** Defines how a list shows its items, and each item's cursor. */
 type Shown<Item> = {
   readonly list: List
   readonly items: readonly Item[]

@@ -30,7 +30,7 @@ export function answerWithFrames(
   let offeredAt: number | undefined
   let readAt = 0
 
-  async function* offered(): AsyncGenerator<string | Buffer, void> {
+  async function* timeFrames(): AsyncGenerator<string | Buffer, void> {
     for await (const frame of takesGzip(ctx) ? compressTexts(frames) : frames) {
       offeredAt = performance.now()
       yield frame
@@ -39,7 +39,7 @@ export function answerWithFrames(
   }
 
   setHeaders(ctx)
-  ctx.body = Readable.from(offered(), { objectMode: false, highWaterMark: chunkBytes })
+  ctx.body = Readable.from(timeFrames(), { objectMode: false, highWaterMark: chunkBytes })
   signal.addEventListener('abort', () => {
     const cut = setTimeout(() => res.destroy(), CUT_AFTER_MS).unref()
     res.once('close', () => clearTimeout(cut))

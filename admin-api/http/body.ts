@@ -7,7 +7,7 @@ import {
   isNestedDeeper,
   parseJson,
   requireJson,
-  tooLargeBody,
+  bodyTooLarge,
 } from '../../runtime/http/http-request.ts'
 import { fieldPath } from '../../schemas/report/field-path.ts'
 import type { AdminContext } from './admin-route.ts'
@@ -88,7 +88,7 @@ async function readJsonObject(
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
   }
   // The parser reads a length of 2³² or more as a small one.
-  if (Number(ctx.get('content-length')) > limitBytes) throw tooLargeBody(limitBytes)
+  if (Number(ctx.get('content-length')) > limitBytes) throw bodyTooLarge(limitBytes)
   await bodyParser(bytesOnly(limitBytes))(ctx, () => Promise.resolve())
   const bytes: unknown = ctx.request.body
   const json = Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0)
@@ -100,7 +100,7 @@ async function readJsonObject(
 }
 
 function bodyError(error: Error & { status?: number; type?: string }, limitBytes: number): Error {
-  if (error.status === 413) return tooLargeBody(limitBytes)
+  if (error.status === 413) return bodyTooLarge(limitBytes)
   if (error.status === 400) return cutOffBody()
   return error
 }

@@ -12,21 +12,24 @@ const AT_ONCE_EACH = 6
 /** The limits of an account, whose callers share them. */
 const LIMITS: SlotLimits = {
   most: AT_ONCE,
-  // Leaves room for other callers beside one with many calls, or with files that it reads slowly.
+  // So that one caller with many calls, or with slow downloads, leaves room for others.
   mostEach: AT_ONCE_EACH,
   waiting: 128,
   waitsMs: 10_000,
   refusal: () =>
     unavailable(
-      `at most ${AT_ONCE} calls of an account are worked on at a time, ${AT_ONCE_EACH} of one caller, please try again later`,
+      `at most ${AT_ONCE} calls of an account are processed at a time, ${AT_ONCE_EACH} of one caller, please try again later`,
     ),
 }
-/** The limits of one caller: 8 concurrent calls, being processed or next in the queue, and 32 more waiting. */
+/**
+ * The limits of one caller: 8 concurrent calls, being processed or next in the queue, and 32 more
+ * waiting.
+ */
 const CALLS_EACH = 40
 
 /** The caller: a key or an operator. */
 export type LimitedCaller = {
-  /** Whose calls are limited together: an account's, whatever its number of keys and operators. */
+  /** Calls of one party share a limit: all keys and operators of an account. */
   readonly party: string
   /** The key, operator or client address. */
   readonly caller: string
@@ -39,8 +42,8 @@ export type LimitedCaller = {
 export type CallerLimits = {
   /**
    * Starts a call; the returned function ends it.
-   * @throws {ApiError} 429 beyond the caller's rate or number of calls; 503 if too many calls of the account wait, or
-   * this one did so for too long.
+   * @throws {ApiError} 429 beyond the caller's rate or number of calls; 503 if too many calls of
+   * the account wait, or this one did so for too long.
    */
   begin(caller: LimitedCaller): Promise<GiveBack>
 }
@@ -73,7 +76,7 @@ type CallRate = {
   count(callerId: string): Promise<void>
 }
 
-/** `of`: what is counted, in the plural. */
+/** `of`: the plural noun for the counted calls, as used in messages. */
 export function callRate(limit: RateLimit | 'off', of: string): CallRate {
   const counted = countedLimit(limit, { kind: 'calls', openCounters })
   if (counted === undefined) return { count: async () => undefined }

@@ -53,7 +53,7 @@ const NOTED_EVERY_MS = 60_000
 /**
  * Identifies the caller by `Authorization: Bearer`, otherwise by the session cookie. Every invalid
  * key or session gets the same 401; a valid key of a suspended account gets 403, and the account's
- * sessions end. `lookUp`: see `limitLookUps`; absent: without a limit.
+ * sessions end. `lookUp`: see `limitLookUps`; by default there is no limit.
  */
 export async function identifyCaller(
   ctx: HttpContext<HttpState>,

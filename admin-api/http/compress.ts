@@ -47,7 +47,7 @@ export async function* compressTexts(texts: AsyncIterable<string>): AsyncGenerat
   const stream = createGzip(STREAM)
   let parts: Buffer[] = []
   stream.on('data', (part: Buffer) => parts.push(part))
-  const taken = (text: string) =>
+  const compressPart = (text: string) =>
     new Promise<Buffer>((resolve, reject) => {
       stream.once('error', reject)
       stream.write(text)
@@ -58,7 +58,7 @@ export async function* compressTexts(texts: AsyncIterable<string>): AsyncGenerat
       })
     })
   try {
-    for await (const text of texts) yield await taken(text)
+    for await (const text of texts) yield await compressPart(text)
     yield await new Promise<Buffer>((resolve) => {
       stream.once('end', () => resolve(Buffer.concat(parts)))
       stream.end()

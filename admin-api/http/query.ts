@@ -25,7 +25,7 @@ export function readQuery<Parameters extends Rules>(
     const before = values.get(name)
     if (!names.includes(name)) faults.push(unknownParameter(name, names))
     else if (typeof before === 'string')
-      faults.push({ field: name, message: `${name} must be given once` })
+      faults.push({ field: name, message: `${name} may appear only once` })
     else if (value === undefined) {
       faults.push({ field: name, message: `${name} must be percent-encoded UTF-8` })
     } else if (parameters[name]?.schema.type === 'array')
@@ -50,7 +50,7 @@ export function countParameter(name: string, { min, max }: { min: number; max: n
 }
 
 export function limitParameter(max: number) {
-  return countParameter('limit', { min: 1, max }).described('How many things a page holds at most')
+  return countParameter('limit', { min: 1, max }).described('The maximum number of items in a page')
 }
 
 /** `limit` for a call that behaves differently without it. */
@@ -61,8 +61,8 @@ export const PAGE_PARAMETERS = {
   limit: LIMIT_PARAMETER.withDefault(DEFAULT_LIMIT),
   cursor: text({
     max: 2048,
-    expected: 'cursor must be the nextCursor of the page before',
-  }).described('The `nextCursor` of the page before; the other parameters stay as they were'),
+    expected: 'cursor must be the nextCursor of the previous page',
+  }).described('The `nextCursor` of the previous page; all other parameters must be the same'),
 }
 
 export type PageQuery = InputOf<typeof PAGE_PARAMETERS>

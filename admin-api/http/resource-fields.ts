@@ -8,11 +8,11 @@ type View<Item> = (item: Item, caller: Caller, now: number) => unknown
 
 type Shown<Item> = {
   /**
-   * The schema in responses; absent: the field is in none. Times are numbers in items and texts in
-   * responses.
+   * The schema in responses; without it, no response has the field. Times are numbers in items and
+   * texts in responses.
    */
   readonly shown?: JsonSchema
-  /** Absent: the item's value is used. */
+  /** By default the item's value is used. */
   readonly view?: View<Item>
   /** Responses omit it if it has no value; otherwise it is null there. */
   readonly isOptional?: boolean
@@ -79,13 +79,13 @@ export const VERSION_FIELDS = {
 }
 
 function typeOf({ schema }: { readonly schema: Rule<unknown>['schema'] }): JsonSchema {
-  return withoutBounds(jsonSchemaOf(schema))
+  return dropBounds(jsonSchemaOf(schema))
 }
 
-function withoutBounds(schema: JsonSchema): JsonSchema {
+function dropBounds(schema: JsonSchema): JsonSchema {
   const { type, items } = schema
   if (type === undefined) return schema
-  return items === undefined ? { type } : { type, items: withoutBounds(items as JsonSchema) }
+  return items === undefined ? { type } : { type, items: dropBounds(items as JsonSchema) }
 }
 
 type Call = 'created' | 'changed'
@@ -100,7 +100,7 @@ type RulesOf<F, C extends Call> = {
 export type BodyOf<F, C extends Call> =
   RulesOf<F, C> extends infer R extends Rules ? InputOf<R> : never
 
-/** The rules of that body. */
+/** The rules for a call's body. */
 export function rulesOf<F extends ResourceFields<never>, C extends Call>(
   fields: F,
   call: C,
@@ -126,7 +126,7 @@ export function schemaOf(
   return objectOf(properties, { title, optional })
 }
 
-/** An item as a response shows it. */
+/** Formats an item for a response. */
 export function viewOf<Item extends object>(
   fields: ResourceFields<Item>,
   item: Item,
@@ -134,7 +134,7 @@ export function viewOf<Item extends object>(
 ): object {
   const shown = Object.entries(fields).flatMap(([name, { shown, view, isOptional, isSecret }]) => {
     if (shown === undefined) return []
-    const value = written(shown, view ? view(item, caller, now) : valueIn(item, name))
+    const value = formatValue(shown, view ? view(item, caller, now) : readValue(item, name))
     const isLeftOut = value === undefined && (isOptional === true || isSecret === true)
     return isLeftOut ? [] : [[name, value ?? null]]
   })
@@ -149,17 +149,17 @@ export function detailsOf<Item extends object>(
 ): Readonly<Record<string, unknown>> {
   const details = names.flatMap((name) => {
     const { shown, audited } = fields[name] ?? {}
-    const value = written(shown, audited ? audited(item) : valueIn(item, name))
+    const value = formatValue(shown, audited ? audited(item) : readValue(item, name))
     return value === undefined ? [] : [[name, value]]
   })
   return Object.fromEntries(details) as Readonly<Record<string, unknown>>
 }
 
-function valueIn(item: object, name: string): unknown {
+function readValue(item: object, name: string): unknown {
   return (item as Readonly<Record<string, unknown>>)[name]
 }
 
-function written(shown: JsonSchema | undefined, value: unknown): unknown {
+function formatValue(shown: JsonSchema | undefined, value: unknown): unknown {
   return shown?.['format'] === 'date-time' && typeof value === 'number' ? isoTime(value) : value
 }
 

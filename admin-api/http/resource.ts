@@ -91,7 +91,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
     return viewOf(fields, item, { caller, now: clock.now() })
   }
 
-  /** The values that a new item was given, for the audit. */
+  /** Returns a new item's values, for the audit. */
   function details(item: Item) {
     return detailsOf(fields, item, Object.keys(created))
   }
@@ -189,9 +189,9 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
     },
 
     /**
-     * `change` stores the changed item and returns it; undefined: it no longer exists. It calls
-     * `requireSeen` with the item it is about to replace, which throws a 409 if the caller has seen
-     * another revision.
+     * `change` stores the changed item and returns it, or undefined if it no longer exists. It
+     * calls `requireSeen` with the item it is about to replace, which throws a 409 if the caller
+     * has seen another revision.
      */
     change({
       change,
@@ -236,7 +236,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
       })
     },
 
-    /** `remove` returns the deleted item; undefined: there was none. */
+    /** `remove` returns the deleted item, or undefined if there was none. */
     remove({
       remove,
       ...call
@@ -279,7 +279,7 @@ export function requireKnown<Item>(kind: ResourceKind, item: Item | undefined): 
 const wordOf = (kind: ResourceKind) => (kind === 'subscription' ? 'notification' : kind)
 
 /**
- * `seen`: the revision that a change is based on; absent: any.
+ * `seen`: the revision that a change is based on; by default any.
  * @throws {ApiError} 409 if it is not the current one, naming the fields that have changed since.
  */
 export function requireRevision(

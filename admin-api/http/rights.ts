@@ -11,7 +11,7 @@ import type { Caller, OperatorCaller } from './caller.ts'
 type Needed = {
   readonly needs: Role
   readonly scope?: Scope
-  /** The purpose, for the error; by default the call. */
+  /** Names the denied action in the error message; by default "this call". */
   readonly what?: string
 }
 
@@ -27,7 +27,7 @@ export function requireRight(caller: Caller, { needs, scope, what }: Needed): vo
   if (scope !== undefined && (scopes.includes('admin') || scopes.includes(scope))) return
   if (scopes.includes('admin')) {
     if (deviceIds === undefined) return
-    // Older keys may be both admin and bound: for anything but reading, the list would not be
+    // Older keys may be both admin and bound: for anything except reading, the list would not be
     // enforced.
     throw new ApiError('FORBIDDEN', 'this API key is bound to devices: it only reads them')
   }

@@ -12,7 +12,7 @@ export type Rule<Made> = {
   /** For the OpenAPI document. */
   readonly schema: Joi.Schema
   required(): Rule<Exclude<Made, undefined>>
-  /** Passes `null` on. */
+  /** Also accepts `null`, unchanged. */
   orNull(): Rule<Made | null>
   /** Treats `null` as absence. */
   nullIsAbsence(): Rule<Made>
@@ -68,7 +68,7 @@ function rule<Made>(schema: Joi.Schema, refine?: Refine): Rule<Made> {
       const judged = refine?.(value, field)
       if (judged !== undefined && 'faults' in judged) return judged
       const faults = result.error.details.map(({ path, message }) => ({
-        field: fieldAt([field, ...path]),
+        field: formatFieldPath([field, ...path]),
         message,
       }))
       return { faults }
@@ -107,7 +107,7 @@ export function inputOf<R extends Rules>(
 }
 
 /** Nested fields are named `outer.inner`; an item of a list has the name of the list. */
-function fieldAt(path: readonly (string | number)[]): string {
+function formatFieldPath(path: readonly (string | number)[]): string {
   const inList = path.findIndex((step) => typeof step === 'number')
   const steps = inList === -1 ? path : path.slice(0, inList)
   return fieldPath(steps.map(String))
@@ -116,7 +116,7 @@ function fieldAt(path: readonly (string | number)[]): string {
 /** The message for a value that breaks a rule, and the OpenAPI schema that replaces Joi's. */
 type Wording = { readonly expected: string; readonly openapi?: JsonSchema }
 
-function worded<S extends Joi.Schema>(schema: S, { expected, openapi }: Wording): S {
+function applyWording<S extends Joi.Schema>(schema: S, { expected, openapi }: Wording): S {
   const named = schema.messages({ '*': expected }) as S
   return openapi === undefined ? named : (named.meta({ openapi }) as S)
 }
@@ -145,7 +145,7 @@ export function text({
     return refused?.is(text) === true ? helpers.error('text.refused') : text
   })
   const named = refused ? checked.messages({ 'text.refused': refused.message }) : checked
-  return rule(worded(named, rest))
+  return rule(applyWording(named, rest))
 }
 
 /** A value in a textual format: `parse` returns undefined for malformed text. */
@@ -159,28 +159,28 @@ export function parsedValue<T extends NonNullable<unknown>>({
     const { now } = helpers.prefs.context as { now: number }
     return parse(text, now) ?? helpers.error('any.invalid')
   })
-  return rule(worded(checked, rest))
+  return rule(applyWording(checked, rest))
 }
 
 export function choice<const Choice extends string>(
   choices: readonly Choice[],
   rest: Wording,
 ): Rule<Choice | undefined> {
-  return rule(worded(Joi.string().valid(...choices), rest))
+  return rule(applyWording(Joi.string().valid(...choices), rest))
 }
 
 export function flag(field: string): Rule<boolean | undefined> {
-  return rule(worded(Joi.boolean(), { expected: `${field} must be true or false` }))
+  return rule(applyWording(Joi.boolean(), { expected: `${field} must be true or false` }))
 }
 
 type Range = Wording & { readonly min: number; readonly max: number }
 
 export function wholeNumber({ min, max, ...rest }: Range): Rule<number | undefined> {
-  return rule(worded(Joi.number().integer().min(min).max(max), rest))
+  return rule(applyWording(Joi.number().integer().min(min).max(max), rest))
 }
 
 export function numberBetween({ min, max, ...rest }: Range): Rule<number | undefined> {
-  return rule(worded(Joi.number().min(min).max(max), rest))
+  return rule(applyWording(Joi.number().min(min).max(max), rest))
 }
 
 /**
@@ -197,14 +197,14 @@ export function list<Item>(
 ): Rule<readonly Exclude<Item, undefined>[] | undefined> {
   const some = Joi.array().items(items.schema).min(min)
   const any = mayRepeat ? some : some.unique()
-  return rule(worded(max === undefined ? any : any.max(max), rest))
+  return rule(applyWording(max === undefined ? any : any.max(max), rest))
 }
 
 export function object<Fields extends Rules>(
   fields: Fields,
   rest: Wording,
 ): Rule<InputOf<Fields> | undefined> {
-  return rule(worded(Joi.object(schemasOf(fields)), rest))
+  return rule(applyWording(Joi.object(schemasOf(fields)), rest))
 }
 
 /** An object with up to `max` fields of any name, whose values follow one rule. */
@@ -212,12 +212,12 @@ export function valuesOf<Value>(
   values: Rule<Value>,
   { max, ...rest }: Wording & { readonly max: number },
 ): Rule<Readonly<Record<string, Exclude<Value, undefined>>> | undefined> {
-  return rule(worded(valuesSchema(values.schema, max), rest))
+  return rule(applyWording(valuesSchema(values.schema, max), rest))
 }
 
 /** An object with any fields. */
 export function anyObject(wording: Wording): Rule<Readonly<Record<string, unknown>> | undefined> {
-  return rule(worded(anObject(), wording))
+  return rule(applyWording(anObject(), wording))
 }
 
 /** A value checked by `parse`, whose faults name parts of the value. */

@@ -48,11 +48,11 @@ export function searchedList<Item extends PlaceByAge, Filter extends object>({
   ...list
 }: Parameters<typeof listById<Item>>[0] & {
   readonly find: (query: { accountId: string; id: string }) => Promise<Item | undefined>
-  /** The texts by which a search finds it. */
+  /** The texts of an item that a search matches. */
   readonly textsOf: (item: Item) => readonly [name: string, other: string]
   readonly fits: (item: Item, filter: Filter) => boolean
   readonly sorts: Readonly<Record<string, (item: Item) => SortedValue>>
-  /** The order without `sort`. */
+  /** The default order. */
   readonly usual: string
 }) {
   const { name, page, view } = list

@@ -8,10 +8,10 @@ import { isShareToken } from '../../schemas/access/random-secrets.ts'
 import type { Share, Shares } from '../../store/back-office.ts'
 import { limitLookUps } from './known-secrets.ts'
 
-/** A person with the link of a share. */
+/** A caller who has a share's link. */
 export type ShareCaller = { readonly share: Share; readonly tokenHash: Uint8Array }
 
-/** The share that a token currently gives access to. */
+/** Finds the share that a token currently gives access to. */
 export async function shareInForce(
   tokenHash: Uint8Array,
   { store, clock }: { store: Pick<Shares, 'findShare'>; clock: Clock },
@@ -46,7 +46,7 @@ export function shareCallers({
       isShareToken(token) ? shareInForce(tokenHash, { store, clock }) : undefined,
     )
     if (share === undefined) {
-      throw new ApiError('NOT_FOUND', 'this share does not exist, or not any more')
+      throw new ApiError('NOT_FOUND', 'this share does not exist, or has ended')
     }
     return { share, tokenHash }
   }

@@ -26,14 +26,14 @@ import type { IngestAddresses } from '../ingest-addresses.ts'
 import { OpenImports, type OpenImport } from './open-imports.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
 
-/** The same limit as the ingest API's. */
+/** The ingest API has the same limit. */
 const BODY_LIMIT_BYTES = 1024 * 1024
 const MOST_REPORTS = 1_000
-/** A batch may wait there for a slot. */
+/** Long, because a batch may wait for a slot in the ingest API. */
 const ANSWERS_WITHIN_MS = 25_000
 
 const REPORTS = {
-  reports: parsedParts(reportsIn, {
+  reports: parsedParts(requireReports, {
     type: 'array',
     items: { type: 'object', additionalProperties: true },
     minItems: 1,
@@ -72,7 +72,7 @@ export function importRoutes(deps: {
       requestId,
       withinMs: ANSWERS_WITHIN_MS,
     })
-    succeed(ctx, acceptedIn(answer))
+    succeed(ctx, requireAccepted(answer))
   }
 
   async function end(ctx: AdminContext, caller: OperatorCaller): Promise<void> {
@@ -153,7 +153,7 @@ ends one that has been unused for five minutes; if there is none, it is a 409.
 
 const REPORTS_EXPECTED = `reports must be a list of 1 to ${MOST_REPORTS} objects`
 
-function reportsIn(value: unknown, field: string) {
+function requireReports(value: unknown, field: string) {
   const isList = Array.isArray(value) && value.length > 0 && value.length <= MOST_REPORTS
   const reports = isList ? (value as unknown[]) : []
   const areObjects = reports.every(isJsonObject)
@@ -172,7 +172,7 @@ const PASSED_ON: readonly ErrorIdentifier[] = [
 ]
 
 /** @throws {ApiError} the refusal of the whole batch. */
-function acceptedIn({ status, headers, body }: IngestAnswer): object {
+function requireAccepted({ status, headers, body }: IngestAnswer): object {
   const { data, error, message } = body as Readonly<Record<string, unknown>>
   if (status === 200 && typeof data === 'object' && data !== null) return data
   const identifier = PASSED_ON.find((one) => one === error && ERRORS[one] === status)

@@ -8,7 +8,7 @@ import { isSessionInForce } from '../http/session-cookie.ts'
 import { createKey } from '../keys/keys.ts'
 
 const LONGEST_IMPORT_MS = 60 * 60_000
-/** The interval between two checks of the session. */
+/** Interval between checks of the session. */
 const CHECKED_EVERY_MS = 5_000
 const MOST_OPEN = 20
 /**
@@ -38,8 +38,7 @@ type Deps = {
 
 /**
  * The imports of this process. Their keys exist only in its memory, and are revoked when the import
- * ends, when the session that started it ends, and when the process stops; after a crash nobody has
- * them.
+ * ends, when the session that started it ends, and when the process stops; a crash loses them.
  */
 export class OpenImports {
   readonly #deps: Deps
@@ -79,7 +78,7 @@ export class OpenImports {
     return begun
   }
 
-  /** Undefined: unknown here, ended, or of another session. */
+  /** Finds an import; undefined if it is unknown here, has ended, or belongs to another session. */
   find(id: string, { session }: OperatorCaller): OpenImport | undefined {
     const found = this.#open.get(id)
     const now = this.#deps.clock.now()

@@ -108,6 +108,6 @@ export function refuseBoundAdmin(
   { deviceIds }: Pick<KeyChange, 'deviceIds'>,
 ): void {
   if (!scopes.includes('admin') || (deviceIds ?? null) === null) return
-  const message = 'deviceIds does not go with the scope admin: leave one of the two out'
+  const message = 'deviceIds cannot be combined with the scope admin: leave one of the two out'
   throw invalidParams([{ field: 'deviceIds', message }])
 }

@@ -72,7 +72,7 @@ export function keyRoutes({
     keys.create({
       summary: 'Creates an API key; its secret is shown only in this response',
       bodyExample: { name: 'Tracker 7', scopes: ['positions:write'], deviceIds: ['tracker-7'] },
-      message: 'keep the key, it is shown this once',
+      message: 'save the key: it is shown only once',
       async make({ accountId, body }) {
         refuseBoundAdmin(body.scopes, body)
         const { key, secret } = await createKey({ store, clock, accountId, ...body })
@@ -106,7 +106,7 @@ export function keyRoutes({
     {
       method: 'POST',
       path: '/keys/:id/revoke',
-      summary: 'Revokes an API key for good',
+      summary: 'Permanently revokes an API key',
       needs: 'admin',
       answer: { data: keys.schema },
       handle: revoke,
@@ -182,11 +182,11 @@ function rotateKeyRoute({
       hint: keyHint(secret),
       previousValidUntil,
     })
-    if (rotated === 'revoked') throw conflict('this key is revoked for good: make another one')
+    if (rotated === 'revoked') throw conflict('this key is permanently revoked: create another one')
     const key = requireKnown('key', rotated)
     await keys.record(ctx, caller, 'key.rotated', { id: key.id, details: { graceSeconds } })
     succeed(ctx, keys.view({ ...key, key: secret }, caller), {
-      message: 'keep the key, it is shown this once',
+      message: 'save the key: it is shown only once',
     })
   }
 

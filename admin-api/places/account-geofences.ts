@@ -23,11 +23,11 @@ type Held = {
 
 const READ_AT_ONCE = 250
 const ACCOUNTS_KEPT = 20
-/** In total; an account may have 10 000. */
+/** Total number of cached geofences; an account may have 10 000. */
 const GEOFENCES_KEPT = 40_000
 /**
- * Accounts up to this size are read without a pause. With the pause for the largest ones, changes
- * are known within 5 s.
+ * Accounts with up to this many geofences are read without a pause. Larger accounts pause, but
+ * still learn of changes within 5 s.
  */
 const READ_AT_ANY_TIME = 1_000
 const PAUSE_MS_PER_GEOFENCE = 0.4

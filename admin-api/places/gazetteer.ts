@@ -54,7 +54,7 @@ export class Gazetteer {
   readonly #index: Flatbush
   readonly #latitudes: Float32Array
   readonly #longitudes: Float32Array
-  /** All names in UTF-8, one after the other, and where each ends. */
+  /** All names concatenated in UTF-8, and the offset where each ends. */
   readonly #names: Uint8Array
   readonly #ends: Uint32Array
   readonly #countries: readonly string[]
@@ -160,7 +160,7 @@ export class Gazetteer {
     return undefined
   }
 
-  /** A town by its number, below `size`. */
+  /** Returns the town with this number, which must be below `size`. */
   townAt(town: number): Town {
     const region = this.cityOf(town)
     const country = this.#countries[this.#countryOf[town] as number] as string
@@ -254,7 +254,7 @@ type ReadTown = {
   longitude: number
 }
 
-/** In the file, coordinates are whole numbers, and each is the difference from the one before. */
+/** The file stores coordinates as whole numbers, each as the difference from the previous one. */
 const PARTS_OF_DEGREE = 1e5
 
 const READ_IN_A_TURN = 2_000

@@ -6,19 +6,19 @@ import { Compression, EtagMismatch, PMTiles, ResolvedValueCache, TileType } from
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
 
-/** How long a replaced file, or one that is there again, may go unnoticed. */
+/** How long it may take to notice that a file was replaced or restored. */
 const LOOK_AGAIN_MS = 10_000
 /** A directory of a file of the whole world is 1.5 MB in memory. */
 const DIRECTORIES_KEPT = 16
 const LARGEST_PART_BYTES = 32 * 1024 * 1024
 
 /**
- * The vector tiles of a PMTiles file on this machine. The file may be missing, broken or replaced at
- * any time: then there is no tile, and a warning says so once.
+ * The vector tiles of a PMTiles file on this machine. The file may be missing, broken or replaced
+ * at any time: then there is no tile, and a warning says so once.
  */
 export class MapFile {
   readonly path: string
-  /** As found when the file was last looked at. */
+  /** The file's version at the last check. */
   lastVersion: string | undefined
   readonly #name: string
   readonly #clock: Clock
@@ -84,7 +84,7 @@ export class MapFile {
       const tile = await this.#archive.getZxy(z, x, y)
       return tile && read(new Uint8Array(tile.data))
     } catch (error) {
-      // The file may have been replaced, or be gone.
+      // The file may have been replaced or deleted.
       this.#lookedAt = -Infinity
       this.#warn(error)
       return undefined
@@ -96,7 +96,7 @@ export class MapFile {
     this.#warned = true
     this.#logger.warn(
       { map: this.#name, file: this.path, reason: reasonOf(error) },
-      'streets of a map of MAP_PMTILES cannot be read: places have the names of towns',
+      'could not read streets from a map of MAP_PMTILES: positions get only town names',
     )
   }
 }
@@ -108,7 +108,10 @@ function reasonOf(error: unknown): string {
 
 type Opened = Awaited<ReturnType<typeof open>>
 
-/** Opened for each read: a replaced file is then noticed at once, and none stays open. */
+/**
+ * Opens the file for each read, so a replaced file is noticed immediately and no descriptor stays
+ * open.
+ */
 async function openForUse<Read>(
   path: string,
   use: (file: Opened, tag: string) => Promise<Read>,

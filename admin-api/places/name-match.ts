@@ -1,7 +1,10 @@
 /** The words of a search, prepared for comparison. */
 export type SearchedName = { readonly words: readonly string[]; readonly whole: string }
 
-/** Words in small letters without accents, each after a space: ` am bahnhof` of `Am Bahnhof`. */
+/**
+ * Converts a name to lower-case words without accents, each after a space: ` am bahnhof` of `Am
+ * Bahnhof`.
+ */
 export function foldName(name: string): string {
   const plain = name.normalize('NFD').replaceAll(ACCENTS, '').toLowerCase().replaceAll('ß', 'ss')
   return ` ${plain.replaceAll(SEPARATORS, ' ').trim()}`
@@ -14,9 +17,9 @@ export function searchKeyOf(text: string): SearchedName | undefined {
 }
 
 /**
- * How well a folded name fits: 0 as a whole, 1 if it begins so, 2 if each word of the search begins a
- * word of the name or, after the first one, of what is around it: `markt mus` finds Marktstraße in
- * Musterstadt.
+ * How well a folded name fits: 0 as a whole, 1 if it begins so, 2 if each word of the search begins
+ * a word of the name or, after the first one, of what is around it: `markt mus` finds Marktstraße
+ * in Musterstadt.
  */
 export function matchName(
   { words, whole }: SearchedName,

@@ -1,5 +1,5 @@
 import type { Coordinates } from '../../schemas/geo/distance.ts'
-import { fromMercator, metre, toMercator } from '../../schemas/geo/mercator.ts'
+import { mercatorToDegrees, metre, toMercator } from '../../schemas/geo/mercator.ts'
 import type { StreetTile } from './street-tile.ts'
 
 /** Protomaps' basemap and OpenMapTiles name the smallest streets from this zoom on. */
@@ -24,7 +24,7 @@ export type FoundStreet = Coordinates & {
  * The nearest point of each street of a tile, up to a distance. Web Mercator has the same scale in all
  * directions, so within a few kilometres distances on the map are those on the ground.
  */
-export function nearestOfEach(
+export function findNearestOfEach(
   { column, row, tile }: PlacedTile,
   position: Coordinates,
   atMostMetres: number,
@@ -40,7 +40,7 @@ export function nearestOfEach(
   for (let line = 0; line < ends.length; line += 1) {
     const name = nameOf[line] as number
     let best = found.get(name)
-    if (fromBox(boxes, 4 * line, east, south) >= (best?.least ?? farthest) || !isWanted(name))
+    if (measureToBox(boxes, 4 * line, east, south) >= (best?.least ?? farthest) || !isWanted(name))
       continue
     const begin = line === 0 ? 0 : (ends[line - 1] as number)
     for (let point = begin; point < (ends[line] as number); point += 1) {
@@ -59,7 +59,7 @@ export function nearestOfEach(
   }
   return Array.from(found, ([name, { least, x, y }]) => ({
     name: names[name] as string,
-    ...fromMercator({
+    ...mercatorToDegrees({
       x: (column + x / extent) / TILES_AROUND,
       y: (row + y / extent) / TILES_AROUND,
     }),
@@ -68,7 +68,7 @@ export function nearestOfEach(
 }
 
 /** The square of the distance from a box. */
-function fromBox(boxes: Int16Array, at: number, east: number, south: number): number {
+function measureToBox(boxes: Int16Array, at: number, east: number, south: number): number {
   const [west, north] = [boxes[at] as number, boxes[at + 1] as number]
   const across = Math.max(west - east, 0, east - (boxes[at + 2] as number))
   const down = Math.max(north - south, 0, south - (boxes[at + 3] as number))

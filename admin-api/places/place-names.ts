@@ -20,7 +20,7 @@ export type PlaceView = {
 
 /** A geofence with a shorter side up to this is no larger than a town. */
 const LARGEST_TOWN_METRES = 10_000
-/** A street this far from the nearest town is named without one. */
+/** A street this far from the nearest town gets no town name. */
 const FARTHEST_TOWN_METRES = 25_000
 
 /** The name for a position, or null if none is known. */
@@ -42,7 +42,7 @@ export class PlaceNames {
     const endTurn = createFairYielder(accountId)
     return async (position) => {
       await endTurn()
-      const smallest = smallestAround(geofences, position)
+      const smallest = findSmallestAround(geofences, position)
       const town = towns.nearest(position)
       const isLarge = smallest === undefined || smallest.metres > LARGEST_TOWN_METRES
       const street = isLarge ? await this.#streets.nearest(position) : undefined
@@ -57,7 +57,7 @@ export class PlaceNames {
     }
   }
 
-  /** For people outside the account: without its geofences. */
+  /** Names places for people outside the account, without its geofences. */
   async ofAnyone(): Promise<NameOf> {
     const towns = await gazetteer()
     return async (position) =>
@@ -65,7 +65,8 @@ export class PlaceNames {
   }
 
   /**
-   * The same without waiting: streets not read yet are missing, and are read for the next position.
+   * Like `ofAnyone`, but without waiting: streets not read yet are missing now, and are loaded for
+   * the next position.
    */
   async ofAnyoneAtOnce(): Promise<(position: Coordinates) => PlaceView | null> {
     const towns = await gazetteer()
@@ -73,7 +74,7 @@ export class PlaceNames {
   }
 }
 
-/** The street with its town, if there is one near. */
+/** Returns the street with its town, if there is a street nearby, otherwise the town. */
 function streetOrTown(
   street: FoundStreet | undefined,
   town: NamedPlace | undefined,
@@ -92,8 +93,8 @@ function streetOrTown(
 
 type Around = { readonly geofence: Geofence; readonly metres: number }
 
-/** The smallest geofence says most. */
-function smallestAround(index: GeofenceIndex, position: Coordinates): Around | undefined {
+/** Finds the smallest geofence around a position, which is the most informative. */
+function findSmallestAround(index: GeofenceIndex, position: Coordinates): Around | undefined {
   let smallest: Around | undefined
   for (const { geofence, areas } of index.around(position)) {
     for (const area of areas) {

@@ -20,7 +20,7 @@ const PARAMETERS = {
     parse: parseCoordinates,
     expected: 'near must be a latitude and a longitude in degrees, for example 52.52,13.405',
     openapi: { type: 'string' },
-  }).described('`latitude,longitude` of the middle of the region looked at'),
+  }).described('`latitude,longitude` of the centre of the viewed region'),
 }
 
 /** Finds places by name. */

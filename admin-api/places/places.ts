@@ -20,7 +20,7 @@ const PARAMETERS = {
   ).described('`latitude,longitude`; may be repeated'),
 }
 
-/** The names of places. */
+/** Returns place names for positions. */
 export function placesRoute({ placeNames }: { placeNames: PlaceNames }): AdminRoute {
   async function show(
     ctx: AdminContext,
@@ -36,7 +36,7 @@ export function placesRoute({ placeNames }: { placeNames: PlaceNames }): AdminRo
   return route({
     method: 'GET',
     path: '/places',
-    summary: 'Names of places',
+    summary: 'Returns place names for positions',
     description: DESCRIPTION,
     needs: 'viewer',
     scope: 'positions:read',

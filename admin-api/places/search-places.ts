@@ -3,16 +3,16 @@ import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 import type { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import { gazetteer } from './gazetteer.ts'
 import { foldName, matchName, type SearchedName } from './name-match.ts'
-import { nearestOfEach, type FoundStreet } from './nearest-street.ts'
+import { findNearestOfEach, type FoundStreet } from './nearest-street.ts'
 import type { Streets } from './streets.ts'
 import type { StreetTile } from './street-tile.ts'
 import { findTowns } from './town-search.ts'
 
 /** Streets are searched up to this far from the middle of the map. */
 export const STREETS_WITHIN_METRES = 5_000
-/** Of each kind; more letters find others. */
+/** Maximum number of results of each kind; typing more letters narrows the search. */
 const MOST_OF_A_KIND = 8
-/** Streets whose towns are looked up, the nearest ones. */
+/** Towns are looked up for this many of the nearest streets. */
 const MOST_CANDIDATES = 300
 
 export type FoundPlace = Coordinates & {
@@ -33,8 +33,8 @@ type Searching = {
 }
 
 /**
- * The places that a search finds: whole names first; among others, own geofences and streets before
- * towns, which may be far.
+ * Returns the matching places: exact names first, then the account's geofences and streets, then
+ * towns, which may be far away.
  */
 export async function searchPlaces(
   searched: SearchedName,
@@ -44,9 +44,9 @@ export async function searchPlaces(
   const towns = await findTowns(searched, { near, most: MOST_OF_A_KIND })
   const townMatch = towns[0]?.match === 0 ? 0 : 2
   const found = [
-    ...bestOf(await findGeofences(searched, searching), near),
-    ...(near === undefined ? [] : bestOf(await findStreets(searched, near, searching), near)),
-    // In one piece: large and near ones come first there.
+    ...pickBest(await findGeofences(searched, searching), near),
+    ...(near === undefined ? [] : pickBest(await findStreets(searched, near, searching), near)),
+    // Towns stay in their own order: large and near towns first.
     ...towns.map(({ town }): Found => ({ kind: 'town', ...town, match: townMatch })),
   ]
   return found.sort((a, b) => a.match - b.match).map(({ match: _, ...place }) => place)
@@ -85,13 +85,13 @@ async function findStreets(
     const folded = foldedNames.get(placed.tile) ?? placed.tile.names.map(foldName)
     foldedNames.set(placed.tile, folded)
     const isWanted = (name: number) => folded[name]?.includes(first) === true
-    for (const street of nearestOfEach(placed, near, STREETS_WITHIN_METRES, isWanted)) {
+    for (const street of findNearestOfEach(placed, near, STREETS_WITHIN_METRES, isWanted)) {
       candidates.push({ street, rank: matchName(searched, foldName(street.name)) ?? 3 })
     }
     await endTurn()
   }
   candidates.sort((a, b) => a.rank - b.rank || a.street.distanceMetres - b.street.distanceMetres)
-  // Neighbouring towns may have streets of one name: the nearest point of each stays.
+  // Neighbouring towns may have streets with the same name: keep the nearest point of each.
   const found = new Map<string, Found>()
   for (const { street } of candidates.slice(0, MOST_CANDIDATES)) {
     await endTurn()
@@ -108,7 +108,7 @@ async function findStreets(
   return [...found.values()]
 }
 
-function bestOf(found: readonly Found[], near: Coordinates | undefined): Found[] {
+function pickBest(found: readonly Found[], near: Coordinates | undefined): Found[] {
   return found
     .map((place) => ({ place, metres: near === undefined ? 0 : metresBetween(near, place) }))
     .sort((a, b) => a.place.match - b.place.match || a.metres - b.metres)

@@ -5,7 +5,7 @@ export type StreetTile = {
   /** The units along each side. */
   readonly extent: number
   readonly names: readonly string[]
-  /** For each line: the index of its name, where its points end, and its box. */
+  /** Per line: the index of its name, the end of its points, and its box. */
   readonly nameOf: Uint16Array
   readonly ends: Uint32Array
   readonly boxes: Int16Array
@@ -22,19 +22,21 @@ export const NO_STREETS: StreetTile = {
   points: new Int16Array(),
 }
 
-/** Protomaps' basemap has names on the roads, OpenMapTiles in a layer of their own. */
+/** Protomaps' basemap has names on the roads, OpenMapTiles has them in a separate layer. */
 const LAYERS = new Set(['roads', 'transportation_name'])
-/** The tags with the kind of a road: in versions 4 and 3 of Protomaps' schema, and in OpenMapTiles. */
+/**
+ * The tags with the kind of a road: in versions 4 and 3 of Protomaps' schema, and in OpenMapTiles.
+ */
 const KINDS = new Set(['kind', 'pmap:kind', 'class'])
 const NO_ROADS = new Set(['rail', 'transit', 'ferry', 'aerialway', 'aeroway'])
-/** Larger ones do not fit into 16 bits together with their margins. */
+/** Larger coordinates, with their margins, do not fit into 16 bits. */
 const LARGEST_EXTENT = 16_384
 
 /** https://github.com/mapbox/vector-tile-spec/blob/master/2.1/vector_tile.proto */
 const [MOVE_TO, LINE_TO] = [1, 2]
 const LINES = 2
 
-/** Reads a Mapbox vector tile; only the layer with streets is looked at. */
+/** Reads the street layer of a Mapbox vector tile. */
 export function readStreetTile(bytes: Uint8Array): StreetTile {
   const read = { extent: 4096, names: new Map<string, number>(), nameOf: [], ends: [], points: [] }
   return new Pbf(bytes).readFields(readLayer, read).ends.length === 0 ? NO_STREETS : pack(read)
@@ -48,7 +50,7 @@ type Reading = {
   readonly points: number[]
 }
 
-/** Where the parts of a layer begin: what they refer to may come after them. */
+/** Offsets of a layer's parts: a part may refer to later ones. */
 type StreetLayer = {
   name: string
   extent: number
@@ -88,9 +90,9 @@ type StreetFeature = { tags: number; type: number; geometry: number }
 
 function readStreet(read: Reading, layer: StreetLayer, at: number, pbf: Pbf): void {
   const found = { tags: 0, type: 0, geometry: 0 }
-  const { tags, type, geometry } = messageAt(at, pbf, readFeature, found)
+  const { tags, type, geometry } = readMessageAt(at, pbf, readFeature, found)
   if (type !== LINES || tags === 0 || geometry === 0) return
-  const name = nameIn(layer, tags, pbf)
+  const name = readStreetName(layer, tags, pbf)
   if (name === undefined) return
   const index = read.names.get(name) ?? read.names.size
   read.names.set(name, index)
@@ -98,7 +100,7 @@ function readStreet(read: Reading, layer: StreetLayer, at: number, pbf: Pbf): vo
   while (read.nameOf.length < read.ends.length) read.nameOf.push(index)
 }
 
-function messageAt<Read>(
+function readMessageAt<Read>(
   at: number,
   pbf: Pbf,
   read: (tag: number, into: Read, pbf: Pbf) => void,
@@ -115,7 +117,7 @@ function readFeature(tag: number, feature: StreetFeature, pbf: Pbf): void {
 }
 
 /** The name of a road; undefined for anything else. */
-function nameIn({ keys, values }: StreetLayer, at: number, pbf: Pbf): string | undefined {
+function readStreetName({ keys, values }: StreetLayer, at: number, pbf: Pbf): string | undefined {
   let name: number | undefined
   let kind: number | undefined
   pbf.pos = at
@@ -127,13 +129,13 @@ function nameIn({ keys, values }: StreetLayer, at: number, pbf: Pbf): string | u
     else if (KINDS.has(key)) kind = value
   }
   if (name === undefined) return undefined
-  if (kind !== undefined && NO_ROADS.has(textAt(kind, pbf))) return undefined
-  return textAt(name, pbf) || undefined
+  if (kind !== undefined && NO_ROADS.has(readTextAt(kind, pbf))) return undefined
+  return readTextAt(name, pbf) || undefined
 }
 
-/** A value's text has the same number as a layer's name. */
-function textAt(at: number, pbf: Pbf): string {
-  return messageAt(at, pbf, readName, { name: '' }).name
+/** A value's text has the same field number as a layer's name. */
+function readTextAt(at: number, pbf: Pbf): string {
+  return readMessageAt(at, pbf, readName, { name: '' }).name
 }
 
 function readLines({ points, ends }: Reading, at: number, pbf: Pbf): void {

@@ -6,7 +6,7 @@ import type { Coordinates } from '../../schemas/geo/distance.ts'
 import { metre, toMercator } from '../../schemas/geo/mercator.ts'
 import { MapFile } from './map-file.ts'
 import {
-  nearestOfEach,
+  findNearestOfEach,
   STREET_ZOOM,
   TILES_AROUND,
   type FoundStreet,
@@ -14,7 +14,7 @@ import {
 } from './nearest-street.ts'
 import { bytesOf, NO_STREETS, readStreetTile, type StreetTile } from './street-tile.ts'
 
-/** A street further away does not name a place. */
+/** Maximum distance of a street that names a place. */
 const REACH_METRES = 100
 /** A tile of a city's centre has 100 KiB. */
 const BYTES_KEPT = 32 * 1024 * 1024
@@ -31,7 +31,7 @@ export class Streets {
     maps = [],
     ...deps
   }: {
-    /** Absent: there are no streets. */
+    /** Maps to read streets from; without maps there are no street names. */
     maps?: readonly MapConfig[]
     clock: Clock
     logger: Pick<Logger, 'warn'>
@@ -45,10 +45,10 @@ export class Streets {
   async nearest(position: Coordinates): Promise<FoundStreet | undefined> {
     const tiles: PlacedTile[] = []
     for await (const placed of this.around(position, REACH_METRES)) tiles.push(placed)
-    return nearestIn(tiles, position)
+    return findNearestStreet(tiles, position)
   }
 
-  /** The same from the tiles in memory; others are read for the next time. */
+  /** Like `nearest`, but searches only tiles in memory; loads missing tiles for the next call. */
   nearestRead(position: Coordinates): FoundStreet | undefined {
     const tiles = this.#files.flatMap((file) =>
       tilesAround(position, REACH_METRES).map(({ column, row }) => {
@@ -57,7 +57,7 @@ export class Streets {
     )
     const read = tiles.flatMap(({ tile, ...at }) => (tile === undefined ? [] : { ...at, tile }))
     if (read.length < tiles.length) this.nearest(position).catch(() => undefined)
-    return nearestIn(read, position)
+    return findNearestStreet(read, position)
   }
 
   /** The tiles that a square around a position touches, from all files. */
@@ -81,9 +81,12 @@ export class Streets {
   }
 }
 
-function nearestIn(tiles: readonly PlacedTile[], position: Coordinates): FoundStreet | undefined {
+function findNearestStreet(
+  tiles: readonly PlacedTile[],
+  position: Coordinates,
+): FoundStreet | undefined {
   return tiles
-    .flatMap((placed) => nearestOfEach(placed, position, REACH_METRES))
+    .flatMap((placed) => findNearestOfEach(placed, position, REACH_METRES))
     .sort((a, b) => a.distanceMetres - b.distanceMetres)[0]
 }
 

@@ -3,9 +3,9 @@ import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 import { gazetteer, type Gazetteer, type Town } from './gazetteer.ts'
 import { foldName, matchName, type SearchedName } from './name-match.ts'
 
-/** Towns this much nearer count like ones with more people. */
+/** Being this much nearer counts as much as having more people. */
 const NEAR_METRES = 10_000
-/** A village near by comes before a far one whose whole name was typed, but not before Paris. */
+/** A nearby village ranks above a distant one with the exact name, but not above Paris. */
 const WEIGHTS = [10, 3, 1]
 const FOLDED_IN_A_PIECE = 1_000
 

@@ -32,7 +32,7 @@ const REPORT_PARAMETERS = {
   ...rangeParameters('time'),
   zone: zoneParameter('zone')
     .withDefault('UTC')
-    .described('The time zone whose days, weeks and months are meant'),
+    .described('The time zone for days, weeks and months'),
   by: choice(PERIODS, { expected: `by must be ${PERIODS.join(' or ')}` }).described(
     'Adds the totals of each day, week from Monday, or month',
   ),
@@ -110,7 +110,7 @@ export function deviceReportsRoute(deps: {
   return route({
     method: 'GET',
     path: '/reports/devices',
-    summary: 'Totals of each device: distance, driving, stops, rules raised',
+    summary: 'Returns totals of each device: distance, driving, stops, rules raised',
     description: DESCRIPTION,
     needs: 'viewer',
     scope: 'positions:read',

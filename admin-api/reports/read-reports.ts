@@ -14,7 +14,7 @@ const COUNTED = new Map<string, Partial<ReportTotals>>([
   ['geofence.entered', { visits: 1 }],
 ])
 
-/** As the API shows it. Periods in which nothing happened are left out. */
+/** A report as in the API's response. Empty periods are omitted. */
 export type DeviceReport = ReportPeriod & {
   readonly deviceId: string
   readonly name: string | null
@@ -24,7 +24,7 @@ export type DeviceReport = ReportPeriod & {
 
 export type ReportPeriod = ReportTotals & { readonly from: string; readonly to: string }
 
-/** The reports of these devices, one by one; those that no longer exist are left out. */
+/** Yields these devices' reports one by one, skipping devices that no longer exist. */
 export async function* readReports(
   query: {
     readonly accountId: string
@@ -60,7 +60,7 @@ export async function* readReports(
     }
     const periods = by && groupDays(days, by).flatMap((group) => periodOf(group, totals) ?? [])
     const { name, labels = [] } = device.settings
-    const whole = { ...shown(range), ...[...totals.values()].reduce(addTotals, NO_TOTALS) }
+    const whole = { ...formatSpan(range), ...[...totals.values()].reduce(addTotals, NO_TOTALS) }
     yield [{ deviceId, name: name ?? null, labels, ...whole, ...(periods && { periods }) }]
   }
 }
@@ -72,9 +72,9 @@ function periodOf(
   const known = days.flatMap(({ day }) => totals.get(day) ?? [])
   if (known.length === 0) return undefined
   const span = { from: days[0]?.from ?? 0, to: days.at(-1)?.to ?? 0 }
-  return { ...shown(span), ...known.reduce(addTotals) }
+  return { ...formatSpan(span), ...known.reduce(addTotals) }
 }
 
-function shown({ from, to }: TimeSpan) {
+function formatSpan({ from, to }: TimeSpan) {
   return { from: isoTime(from), to: isoTime(to) }
 }

@@ -9,7 +9,7 @@ const DAY_MS = 24 * 60 * 60_000
 /** 1 January 1970 was a Thursday. */
 const DAYS_SINCE_MONDAY = 3
 
-/** A day of a zone within a range; days of one week or month have the same number of it. */
+/** A day of a zone within a range; days of the same week or month share its number. */
 export type ReportDay = TimeSpan & Readonly<Record<PeriodUnit, number>>
 
 /** The days of a range, in order; empty for an empty range. */

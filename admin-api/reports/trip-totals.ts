@@ -27,14 +27,14 @@ export type TripTotalsOf = (query: {
   readonly accountId: string
   readonly deviceId: string
   readonly days: readonly ReportDay[]
-  /** The result is incomplete once it returns false. */
+  /** Checked while reading: if it returns false, reading stops and the result is incomplete. */
   readonly isWanted: () => boolean
 }) => Promise<TotalsByDay>
 
 /**
  * Totals stay in memory as long as the records that they were computed from are the same: records
- * never change, so their number tells of late ones, `erasedAt` of an erasure, and near the end of
- * their retention nothing is trusted.
+ * never change, so a different number reveals late records, and `erasedAt` an erasure. Totals near
+ * the end of the retention are never reused.
  */
 export function tripTotals(deps: {
   readonly store: Pick<Store, 'pageTrack' | 'countPositions' | 'erasuresOf' | 'retentionDays'>
@@ -49,7 +49,7 @@ export function tripTotals(deps: {
 
   return async ({ days, isWanted, ...device }) => {
     const { accountId, deviceId } = device
-    // Before the records, which an erasure removes.
+    // Read before the records, because an erasure removes them.
     const erasures = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
     const erasedAt = erasures.get(deviceId)?.erasedAt
     const [from, to] = [days[0]?.from ?? 0, days.at(-1)?.to ?? 0]

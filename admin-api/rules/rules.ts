@@ -30,7 +30,7 @@ import { resource, type InAccount } from '../http/resource.ts'
 import { flag, list, parsedParts, text, wholeNumber } from '../http/rule.ts'
 import { parseWhen, WHEN } from './when-rule.ts'
 
-/** Conditions of devices that become facts when they start and end. */
+/** Calls on rules: device conditions whose start and end become facts. */
 export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   const rules = resource({
     kind: 'rule',
@@ -64,10 +64,10 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
         return requireStoredRule(await store.createRule({ ...body, ...own }))
       },
     }),
-    rules.show({ summary: 'One rule' }),
+    rules.show({ summary: 'Returns a rule' }),
     devicesWithRoute({
       path: '/rules/:id/devices',
-      summary: 'Devices for which a rule is raised, and since when',
+      summary: 'Lists the devices for which a rule is raised, and since when',
       definitionOf: async (ctx, caller) => ({ ruleId: (await rules.findOne(ctx, caller)).id }),
       store,
     }),
@@ -132,7 +132,7 @@ const RULE_FIELDS = {
         'No report can pass the threshold, or `clear`: the rule is never raised, or never cleared. New rules are rejected with 400',
     },
     {
-      view: ({ when }: DeviceRule) => unreachableThresholds(when).length > 0 || undefined,
+      view: ({ when }: DeviceRule) => findUnreachableThresholds(when).length > 0 || undefined,
       isOptional: true,
     },
   ),
@@ -152,7 +152,7 @@ function requireLongSilence({ when, forSeconds }: Pick<RuleContent, 'when' | 'fo
  */
 function requireReachable({ when }: Pick<RuleContent, 'when'>, before?: RuleContent): void {
   if (isDeepStrictEqual(when, before?.when)) return
-  const faults = unreachableThresholds(when).map(({ member, field, expected }) => ({
+  const faults = findUnreachableThresholds(when).map(({ member, field, expected }) => ({
     field: `when.${member}`,
     message: `when.${member} must be a value that ${field} can pass, which is ${expected}`,
   }))
@@ -172,7 +172,7 @@ function requireStoredRule(outcome: DeviceRule | RuleRefused): DeviceRule {
   throw invalidParams([{ field: 'when', message }])
 }
 
-/** The member of a condition that its field cannot pass, and the field's possible values. */
+/** A threshold that its field's value can never cross, with the field's possible values. */
 type UnreachableThreshold = {
   readonly member: 'above' | 'below' | 'clear'
   readonly field: string
@@ -183,7 +183,7 @@ type UnreachableThreshold = {
  * Thresholds that no report can pass, so that the rule would never be raised, always hold, or never
  * be cleared: usually in the wrong unit. Attributes have no range.
  */
-function unreachableThresholds(when: When): readonly UnreachableThreshold[] {
+function findUnreachableThresholds(when: When): readonly UnreachableThreshold[] {
   if (!('field' in when) || 'is' in when) return []
   const known = MEASUREMENT_FIELDS.find(({ name }) => name === when.field)
   if (known === undefined) return []

@@ -45,9 +45,9 @@ type Members = Readonly<Record<string, unknown>>
 const KINDS = {
   above: { others: ['field', 'clear'], read: threshold },
   below: { others: ['field', 'clear'], read: threshold },
-  is: { others: ['field'], read: equality },
-  inside: { others: [], read: ofGeofence },
-  outside: { others: [], read: ofGeofence },
+  is: { others: ['field'], read: parseEquality },
+  inside: { others: [], read: parseGeofenceCondition },
+  outside: { others: [], read: parseGeofenceCondition },
   stopped: { others: [], read: always },
   silent: { others: [], read: always },
 } as const
@@ -69,7 +69,10 @@ export function parseWhen(value: unknown, field: string): Read {
     .filter((name) => !known.includes(name))
     .map((name) => {
       const at = fieldPath([field, name])
-      return { field: at, message: `${at} does not go with ${kind}: it takes ${known.join(', ')}` }
+      return {
+        field: at,
+        message: `${at} cannot be combined with ${kind}: it takes ${known.join(', ')}`,
+      }
     })
   const made = read(members, { kind, field, faults })
   return faults.length > 0 ? { faults } : { made: made as unknown as When }
@@ -90,7 +93,7 @@ function threshold(members: Members, { kind, field, faults }: Place): object {
   return { field: members['field'], [kind]: limit, clear }
 }
 
-function equality(members: Members, { kind, field, faults }: Place): object {
+function parseEquality(members: Members, { kind, field, faults }: Place): object {
   const { is } = members
   requireField(members, { kind, field, faults })
   const isText = typeof is === 'string' && is.length <= LONGEST_TEXT && is.isWellFormed()
@@ -99,7 +102,7 @@ function equality(members: Members, { kind, field, faults }: Place): object {
   return { field: members['field'], is }
 }
 
-function ofGeofence(members: Members, { kind, field, faults }: Place): object {
+function parseGeofenceCondition(members: Members, { kind, field, faults }: Place): object {
   const id = members[kind]
   const isId = typeof id === 'string' && id !== '' && id.length <= 128 && id.isWellFormed()
   requireThat(isId, faults, `${field}.${kind}`, 'the id of a geofence')

@@ -63,11 +63,11 @@ export type SharedName = { readonly ref: string; readonly name: string }
 const NONE: ReadonlyMap<string, SharedName> = new Map()
 
 /** The names of a share's devices, by deviceId, in the share's order. */
-export async function sharedNames(
+export async function listSharedNames(
   share: Share,
   store: Pick<Store, 'findDevices'>,
 ): Promise<ReadonlyMap<string, SharedName>> {
-  return namesIn(share, await ownNames([share], store))
+  return listNames(share, await readDeviceNames([share], store))
 }
 
 /** The name of a share, or else the names of its devices. */
@@ -87,12 +87,12 @@ export async function shareTitles(
   const unnamed = shares
     .filter(({ name }) => name === undefined)
     .map((share) => ({ ...share, devices: share.devices.slice(0, NAMED_IN_TITLE) }))
-  const own = await ownNames(unnamed, store)
-  const names = new Map(unnamed.map((share) => [share.id, namesIn(share, own)]))
+  const own = await readDeviceNames(unnamed, store)
+  const names = new Map(unnamed.map((share) => [share.id, listNames(share, own)]))
   return new Map(shares.map((share) => [share.id, shareTitle(share, names.get(share.id) ?? NONE)]))
 }
 
-function namesIn({ devices }: Share, names: ReadonlyMap<string, string | undefined>) {
+function listNames({ devices }: Share, names: ReadonlyMap<string, string | undefined>) {
   return new Map(
     devices.map(({ deviceId, ref, name }, n) => [
       deviceId,
@@ -101,7 +101,7 @@ function namesIn({ devices }: Share, names: ReadonlyMap<string, string | undefin
   )
 }
 
-async function ownNames(
+async function readDeviceNames(
   shares: readonly Share[],
   store: Pick<Store, 'findDevices'>,
 ): Promise<ReadonlyMap<string, string | undefined>> {

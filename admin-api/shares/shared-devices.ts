@@ -65,7 +65,7 @@ export async function sharedDevices(
   for (const { deviceId, lastKnown } of devices) {
     const [status, named] = [statuses.get(deviceId), names.get(deviceId)]
     if (status === undefined || named === undefined) continue
-    // If any position is from after the creation, the last one is.
+    // If any position is newer than the share, the last position is.
     const isCurrent = isSince(share, status.lastPosition)
     const position = isCurrent
       ? status.lastPosition
@@ -85,7 +85,7 @@ async function readTrail(
 ) {
   const device = { accountId: share.accountId, deviceId, from }
   const track = new ThinnedTrack<PositionRecord>({ limit: TRAIL_POINTS, gapMs: Infinity })
-  // Read backwards; the filter only works forwards.
+  // Positions are read backwards, but the filter only works forwards.
   const leaps = new LeapFilter<{ timestamp: number; place: EarthPoint; record: PositionRecord }>(
     ({ place, record }) => track.add(record, record.timestamp, place),
   )

@@ -12,7 +12,7 @@ import { mapView, MAPS } from '../console.ts'
 import type { PlaceNames } from '../places/place-names.ts'
 import type { LiveStreams } from '../stream/live-streams.ts'
 import { isSince, SHARED_DEVICE, sharedDevices, sharedPosition } from './shared-devices.ts'
-import { sharedNames, shareTitle } from './share-view.ts'
+import { listSharedNames, shareTitle } from './share-view.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** For this long, viewers of a share get the same response: reading trails takes time. */
@@ -60,7 +60,7 @@ export function sharedRoutes({
   async function view(share: Share): Promise<object> {
     const { expiresAt, trailMinutes, showsStreets = false } = share
     const now = clock.now()
-    const names = await sharedNames(share, store)
+    const names = await listSharedNames(share, store)
     const nameOf = await placeNames.ofAnyone()
     const items = await sharedDevices(share, names, { store, now, nameOf })
     const name = shareTitle(share, names)
@@ -78,7 +78,7 @@ export function sharedRoutes({
   async function follow(ctx: AdminContext, caller: ShareCaller): Promise<void> {
     const { share, tokenHash } = caller
     const { accountId } = share
-    const names = await sharedNames(share, store)
+    const names = await listSharedNames(share, store)
     const nameOf = await placeNames.ofAnyoneAtOnce()
     const before = devicesOf(share)
     await streams.open(ctx, {
@@ -135,7 +135,7 @@ export function sharedRoutes({
     {
       method: 'GET',
       path: '/shared/stream',
-      summary: 'The positions of a share’s devices as they happen',
+      summary: 'Streams the live positions of a share’s devices',
       description: DESCRIPTION,
       needs: 'share',
       answer: {

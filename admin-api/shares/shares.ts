@@ -24,7 +24,7 @@ import { recordAction } from '../http/record-action.ts'
 import { flag, list, parsedValue, text, valuesOf, wholeNumber, type InputOf } from '../http/rule.ts'
 import { isoTime } from '../http/views.ts'
 import {
-  sharedNames,
+  listSharedNames,
   shareTitle,
   shareTitles,
   SHARE,
@@ -84,7 +84,7 @@ const NEW_SHARE = {
     ),
 }
 
-/** Links that show some devices to people without an account, for a limited time. */
+/** Calls on shares: temporary links that show selected devices to people without an account. */
 export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function create(
     ctx: AdminContext,
@@ -95,7 +95,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     const { name, deviceIds, names = {}, expiresAt, trailMinutes, showsNow, showsStreets } = body
     const lives = await store.livesOf({ accountId, deviceIds })
     const knownDevices = await store.findDevices({ accountId, deviceIds })
-    if (knownDevices.length < deviceIds.length) throw unknownDevice()
+    if (knownDevices.length < deviceIds.length) throw unknownDeviceError()
     if (Object.keys(names).some((deviceId) => !deviceIds.includes(deviceId))) {
       throw invalidParams([{ field: 'names', message: NAMES_EXPECTED }])
     }
@@ -129,12 +129,12 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
       expiresAt,
     }
     const token = newShareToken()
-    if (!(await store.createShare(share, secretHash(token)))) throw unknownDevice()
-    const title = shareTitle(share, await sharedNames(share, store))
+    if (!(await store.createShare(share, secretHash(token)))) throw unknownDeviceError()
+    const title = shareTitle(share, await listSharedNames(share, store))
     const details = { name: title, deviceIds, trailMinutes, showsNow, showsStreets }
     const ends = { expiresAt: isoTime(expiresAt) }
     await record(ctx, caller, 'share.created', share, { ...details, ...ends })
-    const message = 'keep the token, it is shown this once'
+    const message = 'save the token: it is shown only once'
     succeed(ctx, { ...shareView(share, title, createdAt), token }, { status: 201, message })
   }
 
@@ -142,9 +142,9 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     const { accountId } = caller
     const share = await store.deleteShare({ accountId, shareId: pathParameter(ctx, 'id') })
     if (share === undefined) throw new ApiError('NOT_FOUND', 'there is no share with this id')
-    const name = shareTitle(share, await sharedNames(share, store))
+    const name = shareTitle(share, await listSharedNames(share, store))
     await record(ctx, caller, 'share.revoked', share, { name })
-    succeed(ctx, null, { message: 'the link shows nothing any more' })
+    succeed(ctx, null, { message: 'the link no longer shows anything' })
   }
 
   function record(
@@ -206,7 +206,7 @@ created, except one last known position of each device. With \`"showsNow":false\
 a device appears once it has reported. An erased device leaves its shares for good. Open streams end within 5 s of a change.
 `.trim()
 
-function unknownDevice(): ApiError {
+function unknownDeviceError(): ApiError {
   return invalidParams([{ field: 'deviceIds', message: DEVICES_EXPECTED }])
 }
 

@@ -14,7 +14,7 @@ const SHAPE = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+
  */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
-  return stored(salt, await derive(password, salt, HASH_BYTES, COST))
+  return formatStoredHash(salt, await derive(password, salt, HASH_BYTES, COST))
 }
 
 /** A password with about 143 random bits. */
@@ -31,7 +31,7 @@ export function areSamePassword(one: string, other: string): boolean {
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const [, log2N, r, p, salt, expected] = SHAPE.exec(hash) ?? []
   if (salt === undefined || expected === undefined) {
-    throw new Error('a stored password hash has an unknown form')
+    throw new Error('a stored password hash has an unknown format')
   }
   const wanted = Buffer.from(expected, 'base64')
   const cost = { log2N: Number(log2N), r: Number(r), p: Number(p) }
@@ -40,9 +40,9 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
 }
 
 /** No password matches it; checking against it takes as long as against a real hash. */
-export const NOBODYS_HASH = stored(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
+export const NOBODYS_HASH = formatStoredHash(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
 
-function stored(salt: Buffer, hash: Buffer): string {
+function formatStoredHash(salt: Buffer, hash: Buffer): string {
   const { log2N, r, p } = COST
   return `$scrypt$ln=${log2N},r=${r},p=${p}$${removePadding(salt)}$${removePadding(hash)}`
 }
@@ -79,7 +79,7 @@ export type PasswordTurns = Pick<Slots, 'run'>
 
 /**
  * Hashing a password takes a core for about a tenth of a second, which must not starve other work.
- * Clients take turns, each with a limited share of the queue, so none can lock others out.
+ * Clients take turns, each with a limited share of the queue, so no client can lock others out.
  */
 export function passwordTurns(): PasswordTurns {
   return new Slots({
@@ -87,10 +87,10 @@ export function passwordTurns(): PasswordTurns {
     waiting: 50,
     // Equal to the failures allowed per address: see `SignInThrottle`.
     waitingEach: 30,
-    refusal: noPasswordTurn,
+    refusal: tooManyPasswordChecks,
   })
 }
 
-export function noPasswordTurn(): ApiError {
+export function tooManyPasswordChecks(): ApiError {
   return unavailable('too many are signing in right now, please try again')
 }

@@ -47,7 +47,7 @@ export function changePasswordRoute({
     )
     // Not a 401: the session is valid, and a console would ask the user to sign in again.
     if (passwordHash === undefined) {
-      throw invalidParams([{ field: 'current', message: 'current must be the password until now' }])
+      throw invalidParams([{ field: 'current', message: 'current must be your current password' }])
     }
     const operatorId = operator.id
     const changed = await store.changeOperator({ accountId, operatorId, passwordHash })

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { rateLimited, ApiError } from '../../runtime/errors.ts'
 import { memoryRateCounters } from '../../runtime/limits/rate-counters.ts'
 import { Slots } from '../../runtime/limits/slots.ts'
-import { passwordTurns, noPasswordTurn, type PasswordTurns } from './password.ts'
+import { passwordTurns, tooManyPasswordChecks, type PasswordTurns } from './password.ts'
 
 type Who = {
   readonly client: string
@@ -45,9 +45,9 @@ export class SignInThrottle {
   }
 
   /**
-   * Runs `check` when a slot is free and counts a failure if it returns undefined. Without `maySucceed` it
-   * must do the work of a wrong password. The failure is counted in advance and undone on success,
-   * so concurrent guesses do not bypass the limit.
+   * Runs `check` when a slot is free and counts a failure if it returns undefined. Without
+   * `maySucceed` it must do the work of a wrong password. The failure is counted in advance and
+   * undone on success, so concurrent guesses do not bypass the limit.
    *
    * @throws {ApiError} 429 with `Retry-After`; 503 if there is no turn.
    */
@@ -59,7 +59,7 @@ export class SignInThrottle {
       .update(JSON.stringify([client, email.toLowerCase()]))
       .digest('base64')
     const ofPair = await this.#ofPair.take(pair)
-    if (ofPair.isTooMany) throw tooMany(ofPair)
+    if (ofPair.isTooMany) throw tooManyAttempts(ofPair)
     const ofClient = await this.#ofClient.take(client)
     const guess = isKnown ? await this.#guesses.take(client) : undefined
     const maySucceed = isKnown && !(ofClient.isTooMany && guess?.isTooMany === true)
@@ -69,7 +69,7 @@ export class SignInThrottle {
         ? await this.#late.run(() => check(maySucceed), { client, maySucceed })
         : await this.#turns.run(() => check(maySucceed), client)
       failed = result === undefined
-      if (failed && ofClient.isTooMany) throw tooMany(ofClient)
+      if (failed && ofClient.isTooMany) throw tooManyAttempts(ofClient)
       return result
     } finally {
       for (const taken of [ofPair, ofClient, guess]) {
@@ -80,7 +80,7 @@ export class SignInThrottle {
   }
 }
 
-function tooMany({ msBeforeNext }: Taken): ApiError {
+function tooManyAttempts({ msBeforeNext }: Taken): ApiError {
   return rateLimited('too many failed sign-ins', Math.max(1, Math.ceil(msBeforeNext / 1000)))
 }
 
@@ -114,7 +114,7 @@ class Failures {
     remembered: number
   }) {
     this.#most = most
-    // Unconfirmed attempts are fewer than these.
+    // There are never this many unconfirmed attempts.
     this.#counts = memoryRateCounters({ seconds, kept: 2 * remembered })
     // With `max` the cache would allocate all its memory at the start.
     this.#remembered = new LRUCache({
@@ -147,14 +147,14 @@ class Failures {
   }
 }
 
-/** More than one process checks until the response. */
+/** More than one process can check before the response is due. */
 const WAITING = { waiting: 1_000, waitingEach: 100 }
 
 /**
  * Checks passwords for clients beyond their limit of failures, one at a time. Each check does the
- * same work, and every failure gets its response after exactly `answersAfterMs`: neither time nor queue
- * shows which checks could have succeeded. Checks that can succeed go first, so a flood of others
- * does not delay them. A check that has not started by then fails.
+ * same work, and every failure gets its response after exactly `answersAfterMs`: neither time nor
+ * queue shows which checks could have succeeded. Checks that can succeed go first, so a flood of
+ * others does not delay them. A check that has not started by then fails.
  */
 class LateChecks {
   readonly #turns: PasswordTurns
@@ -167,7 +167,7 @@ class LateChecks {
   readonly #answersAfterMs: number
 
   constructor({ turns, answersAfterMs }: { turns: PasswordTurns; answersAfterMs: number }) {
-    const limits = { ...WAITING, most: 1, waitsMs: answersAfterMs, refusal: noPasswordTurn }
+    const limits = { ...WAITING, most: 1, waitsMs: answersAfterMs, refusal: tooManyPasswordChecks }
     this.#turns = turns
     this.#lane = new Slots(limits)
     this.#futile = new Slots(limits)
@@ -189,9 +189,11 @@ class LateChecks {
     check: () => Promise<T | undefined>,
     { client, maySucceed }: { client: string; maySucceed: boolean },
   ): Promise<T | undefined> {
-    const inLane = (party: string) => this.#lane.run(() => this.#turns.run(check, client), party)
+    const runInLane = (party: string) => this.#lane.run(() => this.#turns.run(check, client), party)
     try {
-      return maySucceed ? await inLane(client) : await this.#futile.run(() => inLane(''), client)
+      return maySucceed
+        ? await runInLane(client)
+        : await this.#futile.run(() => runInLane(''), client)
     } catch (error) {
       if (error instanceof ApiError && error.error === 'SERVICE_UNAVAILABLE') return undefined
       throw error

@@ -21,7 +21,7 @@ export type WatchStore = StatusStore &
   Pick<FactStore, 'heldFacts'> &
   Pick<Handlings, 'changedHandlings'>
 
-/** Looks for news in one account, and pushes it into the ring of its live reader. */
+/** Looks for new events in one account, and pushes them into its live reader's ring. */
 type Look = { look(): Promise<void> }
 type LookInput = {
   readonly accountId: string
@@ -32,7 +32,7 @@ type LookInput = {
   readonly signal: AbortSignal
 }
 
-/** Look for events that are not in the log, in each account with readers for them. */
+/** Watches, in each account with readers, for events that are not in the log. */
 export function accountWatches({
   joinEvents,
   joinFacts,
@@ -70,7 +70,11 @@ export function accountWatches({
       signal.addEventListener('abort', leave, { once: true })
       const own = start({ accountId, feed, store, clock, signal })
       repeatPeriodically({ what, everyMs, task: () => own.look(), signal, logger }).catch(
-        (error: unknown) => logger.error({ err: error, what }, 'could not start watching'),
+        (error: unknown) =>
+          logger.error(
+            { err: error, what },
+            'could not start a periodic look-up for the live stream',
+          ),
       )
       return own
     }
@@ -118,7 +122,7 @@ function newFacts({ accountId, feed, store, clock, signal }: LookInput, join: Jo
         if (signal.aborted) return
         for (const fact of fresh) if (held.has(fact.id)) push(fact)
       }
-      // Only now, so that a failed look-up is repeated.
+      // Set only now, so that a failed look-up is repeated.
       cursor = end
     },
   }
@@ -173,7 +177,7 @@ function newHandlings({ accountId, feed, store, clock, signal }: LookInput): Loo
 const PAGE = 50
 /** In a flood, older rejections appear only in the list. */
 const MOST_AT_ONCE = 1_000
-/** Several ingest APIs do not store rejections in order of time. */
+/** Several ingest APIs may store rejections out of order. */
 const OUT_OF_ORDER_MS = 30_000
 
 /** Pushes an account's rejections into the ring as they are stored. */

@@ -22,7 +22,7 @@ export type StreamEventName = ChosenEvent | 'gap' | 'lagging' | 'heartbeat'
 export type Showing = {
   readonly accountId: string
   readonly events: ReadonlySet<ChosenEvent>
-  /** Whether the entry is for this reader; some rejections name no device. */
+  /** Whether this reader receives the entry; some rejections name no device. */
   wants(subject: { readonly accountId: string; readonly deviceId?: string }): boolean
   /** Whether a position of the reader's devices is sent to it. */
   isShown(event: PositionReported): boolean
@@ -61,7 +61,7 @@ export function readerFrames({
 }): ReaderFrames {
   const { resumable } = showing
   const events: ReadonlySet<string> = showing.events
-  const idAt = (place: ReaderPosition) => (resumable ? writeMark(place) : undefined)
+  const writeIdAt = (place: ReaderPosition) => (resumable ? writeMark(place) : undefined)
 
   function wants(entry: ReadEntry): boolean {
     if (entry.kind === 'erasure') return events.has('device-erased') && showing.wants(entry.event)
@@ -73,16 +73,16 @@ export function readerFrames({
     switch (entry.kind) {
       case 'aside': {
         const isOwn = !isOlder(reader) && events.has(entry.name) && showing.wants(entry)
-        return isOwn ? counted(entry.name, entry.text) : ''
+        return isOwn ? countFrame(entry.name, entry.text) : ''
       }
       case 'gap':
         return entry.origin === undefined && isOlder(reader) ? '' : gap(entry.reason)
       case 'position':
-        if (!reader.isInStep || !resumable) return past(entry, reader)
-        if (entry.text === undefined) return (entry.text = past(entry, reader))
-        return counted('position', entry.text)
+        if (!reader.isInStep || !resumable) return writePastEntry(entry, reader)
+        if (entry.text === undefined) return (entry.text = writePastEntry(entry, reader))
+        return countFrame('position', entry.text)
       case 'erasure':
-        return past(entry, reader)
+        return writePastEntry(entry, reader)
       case 'fact':
       case 'erased':
         return ''
@@ -94,12 +94,12 @@ export function readerFrames({
     return reader.next <= joined
   }
 
-  function past(entry: ReadEntry, { place }: LogReader): string {
+  function writePastEntry(entry: ReadEntry, { place }: LogReader): string {
     if (entry.kind === 'position') {
-      return frame('position', JSON.stringify(showing.record(entry.event)), idAt(place))
+      return frame('position', JSON.stringify(showing.record(entry.event)), writeIdAt(place))
     }
     const { deviceId } = entry.event
-    return frame('device-erased', JSON.stringify({ deviceId }), idAt(place))
+    return frame('device-erased', JSON.stringify({ deviceId }), writeIdAt(place))
   }
 
   function gap(reason: GapReason): string {
@@ -107,15 +107,22 @@ export function readerFrames({
   }
 
   function frame(event: StreamEventName, json: string, id?: string): string {
-    return counted(event, eventFrame(event, json, id))
+    return countFrame(event, eventFrame(event, json, id))
   }
 
-  function counted(event: string, text: string): string {
+  function countFrame(event: string, text: string): string {
     metrics.streamEvents.inc({ event })
     return text
   }
 
-  return { wants, idAt, past, live, gap, lagging: (id) => frame('lagging', COME_AGAIN, id) }
+  return {
+    wants,
+    idAt: writeIdAt,
+    past: writePastEntry,
+    live,
+    gap,
+    lagging: (id) => frame('lagging', COME_AGAIN, id),
+  }
 }
 
 const GAPS = {

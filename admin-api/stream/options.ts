@@ -34,11 +34,11 @@ export type StreamOptions = {
   /** How long a reader may stall while it is catching up or has missed something. */
   readonly stalledMs: number
   readonly stalledCatchingUpMs: number
-  /** Links get at most half of them. */
+  /** Maximum number of readers; share links get at most half. */
   readonly readers: number
   /** The limits of an account: one for its keys and sessions, one for its links. */
   readonly readersPerAccount: number
-  /** Per key or session. */
+  /** Maximum number of readers per key or session. */
   readonly readersPerCaller: number
   /** How many readers may read past entries, no longer in the ring, at the same time. */
   readonly catchingUp: number

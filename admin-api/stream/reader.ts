@@ -34,11 +34,11 @@ type ReaderInput = {
   readonly options: StreamOptions
 }
 
-/** Ring entries that a reader scans in one event-loop turn, even if none is for it. */
+/** Maximum number of ring entries that a reader scans per event-loop turn, matching or not. */
 const LOOKED_AT_ONCE = 500
 
 /**
- * One reader of the stream. It finds its position, reads the past up to the ring, and then the
+ * Streams to one reader: finds its position, reads the past up to the ring, and then the
  * ring, until `signal` is aborted.
  */
 export function streamReader(
@@ -57,7 +57,7 @@ export function streamReader(
 ): StreamReader {
   const { chunkBytes, heartbeatMs, gatherMs, retryMs, pendingMs } = options
   let catchingUp = false
-  /** Set once it reads from the ring. */
+  /** Set once the reader reads from the ring. */
   let live: LogReader | undefined
   let place: ReaderPosition | undefined
   const frames = readerFrames({ showing, joined, metrics })
@@ -73,12 +73,12 @@ export function streamReader(
   async function* read(): AsyncGenerator<string, void> {
     const stopListening = feed.listen(() => pulse.ring())
     try {
-      if (resumeAfter === undefined && feed.hasBegun()) place = atEnd()
+      if (resumeAfter === undefined && feed.hasBegun()) place = positionAtEnd()
       const placed = place !== undefined
       yield retryLine() + pulse.beatNow()
       yield* pulse.meanwhile(feed.until(feed.hasBegun, { signal }))
       if (signal.aborted) return
-      place ??= resumeAfter === undefined ? atEnd() : yield* found(resumeAfter)
+      place ??= resumeAfter === undefined ? positionAtEnd() : yield* findPosition(resumeAfter)
       yield* pulse.meanwhile(feed.until(feed.isCaughtUp, { signal }))
       const reader = new LogReader(feed, place, frames.wants)
       while (!feed.holds(place.offsets)) if (!(yield* catchUp(reader))) return
@@ -88,11 +88,11 @@ export function streamReader(
     }
   }
 
-  function atEnd(): ReaderPosition {
+  function positionAtEnd(): ReaderPosition {
     return { offsets: feed.end(), last: feed.last }
   }
 
-  async function* found(claimed: ReaderPosition): AsyncGenerator<string, ReaderPosition> {
+  async function* findPosition(claimed: ReaderPosition): AsyncGenerator<string, ReaderPosition> {
     const looking = { feed, log, retryMs, ending: () => signal, logger }
     const found = yield* pulse.meanwhile(findPlace(claimed, looking))
     if (found?.lost !== undefined) yield frames.gap('expired')
@@ -124,7 +124,7 @@ export function streamReader(
           return next.value
         }
         if (next.value.kind === 'gap') yield frames.gap(next.value.reason)
-        else yield* past(next.value.entries, reader)
+        else yield* sendPast(next.value.entries, reader)
       }
     } finally {
       catchingUp = false
@@ -135,7 +135,7 @@ export function streamReader(
     }
   }
 
-  async function* past(
+  async function* sendPast(
     entries: Iterable<ReadEntry>,
     reader: LogReader,
   ): AsyncGenerator<string, void> {
@@ -182,7 +182,7 @@ export function streamReader(
   }
 }
 
-/** How a reader waits: for new work, its end, or the next heartbeat, whichever comes first. */
+/** Lets a reader wait for new work, its end, or the next heartbeat, whichever comes first. */
 export function startPulse({
   heartbeatMs,
   mark,
@@ -207,7 +207,7 @@ export function startPulse({
     ring()
   })
 
-  return { ring, heard, beat, beatNow, meanwhile }
+  return { ring, heard: waitForSignal, beat, beatNow: writeHeartbeat, meanwhile: beatDuring }
 
   /** Announces new work. If nobody waits, the signal is stored for the next wait. */
   function ring(): void {
@@ -216,13 +216,13 @@ export function startPulse({
   }
 
   /** Resolves at the next signal. */
-  async function heard(): Promise<void> {
+  async function waitForSignal(): Promise<void> {
     if (!rung) await new Promise<void>((resolve) => (wake = resolve))
     rung = false
     wake = undefined
   }
 
-  function beatNow(): string {
+  function writeHeartbeat(): string {
     return heartbeatFrame(mark())
   }
 
@@ -230,11 +230,11 @@ export function startPulse({
   function beat(): string | undefined {
     if (!due) return undefined
     due = false
-    return beatNow()
+    return writeHeartbeat()
   }
 
   /** The promise's result, with heartbeats while waiting. Undefined when the reader has ended. */
-  async function* meanwhile<T>(work: Promise<T>): AsyncGenerator<string, T | undefined> {
+  async function* beatDuring<T>(work: Promise<T>): AsyncGenerator<string, T | undefined> {
     let settled = false
     const settle = () => {
       settled = true
@@ -242,7 +242,7 @@ export function startPulse({
     }
     work.then(settle, settle)
     while (!settled && !signal.aborted) {
-      await heard()
+      await waitForSignal()
       const heartbeat = beat()
       if (heartbeat !== undefined) yield heartbeat
     }

@@ -45,22 +45,24 @@ export function seats(
 
   function holdForCaller({ accountId, callerId }: SeatOwner): GiveBack[] {
     if (ofCallers.areTaken(callerId)) {
-      throw tooMany(`at most ${limits.readersPerCaller} streams are open: close one first`)
+      throw tooManyStreams(`at most ${limits.readersPerCaller} streams are open: close one first`)
     }
     if (ofAccounts.areTaken(accountId)) {
-      throw tooMany(`an account has at most ${limits.readersPerAccount} streams: close one first`)
+      throw tooManyStreams(
+        `an account has at most ${limits.readersPerAccount} streams: close one first`,
+      )
     }
-    if (readers.areTaken()) throw tooMany(TOO_MANY)
+    if (readers.areTaken()) throw tooManyStreams(TOO_MANY)
     return [ofCallers.hold(callerId), ofAccounts.hold(accountId)]
   }
 
   function holdForLink({ linksOfAccount: accountId }: LinkSeatOwner): GiveBack[] {
-    if (ofLinks.areTaken(accountId) || readers.areTaken()) throw tooMany(TOO_MANY)
+    if (ofLinks.areTaken(accountId) || readers.areTaken()) throw tooManyStreams(TOO_MANY)
     return [ofLinks.hold(accountId)]
   }
 }
 
-function tooMany(message: string): ApiError {
+function tooManyStreams(message: string): ApiError {
   return new ApiError('RATE_LIMITED', message, { headers: { 'Retry-After': RETRY_AFTER_SECONDS } })
 }
 

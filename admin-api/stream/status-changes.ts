@@ -25,7 +25,7 @@ type Report = { readonly origin: Origin; readonly listedAt: number }
 /** A device with an expected interval, as last read. */
 type Watched = {
   readonly expectedIntervalSeconds: number
-  /** Undefined: it has not reported. */
+  /** Undefined if the device has not reported. */
   readonly status: Liveness | undefined
   readonly readAgainAt: number
 }

@@ -73,7 +73,7 @@ export function streamRoutes({
     route({
       method: 'GET',
       path: '/stream',
-      summary: 'Positions, device statuses and other events as they happen',
+      summary: 'Streams positions, device statuses and other events',
       description: DESCRIPTION,
       needs: 'viewer',
       scope: 'positions:read',

@@ -27,7 +27,7 @@ import { findTold, renderRequest, renderItem } from './render-delivery.ts'
 
 const READ_AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
-/** Also covers a request that was rendered just before the device was erased. */
+/** This margin also covers requests rendered just before the device was erased. */
 const CLOCKS_DIFFER_BY_MS = 60_000
 
 const LIST_PARAMETERS = {
@@ -72,7 +72,7 @@ export function deliveriesRoutes({
       found.push(...page.filter((one) => outcome === undefined || !isSuccess(one)))
       if (found.length > limit) break
     }
-    const items = await withoutErased(accountId, found.slice(0, limit + 1))
+    const items = await dropErased(accountId, found.slice(0, limit + 1))
     const firsts = items.map(({ ids, at }) => ({ ids: ids.slice(0, 1), at }))
     const told = await findTold(store, subscription, firsts)
     await answerPage(ctx, {
@@ -118,7 +118,7 @@ export function deliveriesRoutes({
     }
     const told = await findTold(store, subscription, [delivery])
     const { ids, at } = delivery
-    const [shown] = await withoutErased(accountId, [delivery])
+    const [shown] = await dropErased(accountId, [delivery])
     const kept = ids.flatMap((one) => told.get(one) ?? [])
     succeed(ctx, {
       ...deliveryView(shown!),
@@ -134,7 +134,7 @@ export function deliveriesRoutes({
    * A receiver may repeat request content in its response: responses to deliveries about a device
    * erased since are omitted.
    */
-  async function withoutErased(
+  async function dropErased(
     accountId: string,
     deliveries: readonly SubscriptionDelivery[],
   ): Promise<SubscriptionDelivery[]> {
@@ -167,7 +167,7 @@ export function deliveriesRoutes({
     {
       method: 'GET',
       path: '/subscriptions/:id/deliveries/:number',
-      summary: 'One delivery, with its request',
+      summary: 'Returns a delivery with its request',
       description: RENDERED,
       needs,
       answer: { data: DELIVERY_CONTENT },

@@ -110,7 +110,7 @@ export function targetParser(networks: OutboundNetworks) {
       return { field: at, message: member === undefined ? `${field} ${message}` : field + message }
     })
     if (faults.length > 0) return { faults }
-    const { threadId, ...made } = withoutNull(members)
+    const { threadId, ...made } = dropNulls(members)
     const thread = threadId === undefined ? {} : { threadId: Number(threadId) }
     return { made: { ...made, ...thread } as SubscriptionTarget }
   }
@@ -173,7 +173,7 @@ function headersFaults(headers: unknown): string[] {
         value.length <= LONGEST_HEADER &&
         /^[!-~]([ -~]*[!-~])?$/.test(value),
     )
-  if (!areGood) return [`.headers must have at most ${MOST_HEADERS} names with texts of ASCII`]
+  if (!areGood) return [`.headers must have at most ${MOST_HEADERS} names with ASCII texts`]
   const own = entries.find(([name]) => OWN_HEADERS.test(name))
   return own === undefined ? [] : [`.headers must not have ${own[0]}: this service sets it`]
 }
@@ -205,7 +205,7 @@ function areAddresses(value: unknown): boolean {
   )
 }
 
-function withoutNull(members: Members): Members {
+function dropNulls(members: Members): Members {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== null && value !== undefined),
   )

@@ -69,7 +69,7 @@ export async function findTold(
   )
 }
 
-/** An item as a sentence; undefined: it no longer exists. */
+/** Formats an item as a sentence; undefined if it no longer exists. */
 export function renderItem(id: string, told: ReadonlyMap<string, Told>): string | undefined {
   if (id.startsWith('gap_')) return GAP
   const one = told.get(id)
@@ -106,7 +106,7 @@ export function renderRequest(
     case 'ntfy':
     case 'slack':
     case 'telegram': {
-      const { url, headers, body } = chatRequest(withoutToken(target), first, shownZone)
+      const { url, headers, body } = chatRequest(maskToken(target), first, shownZone)
       return { to: new URL(url).origin, headers, body }
     }
   }
@@ -115,6 +115,6 @@ export function renderRequest(
 type ShownChat = Exclude<ShownTarget, { kind: 'webhook' | 'email' }>
 
 /** Only the request URLs contain a bot's token. */
-function withoutToken(target: ShownChat): Parameters<typeof chatRequest>[0] {
+function maskToken(target: ShownChat): Parameters<typeof chatRequest>[0] {
   return target.kind === 'telegram' ? { ...target, token: '' } : target
 }

@@ -108,7 +108,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     const { id } = subscription
     await record(ctx, caller, 'subscription.rotated', { id, details: { graceSeconds } })
     succeed(ctx, view({ ...subscription, secret }, caller), {
-      message: 'keep the secret, it is shown this once',
+      message: 'save the secret: it is shown only once',
     })
   }
 

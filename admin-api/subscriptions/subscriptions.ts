@@ -16,7 +16,10 @@ import {
   type SubscriptionSecrets,
 } from '../../schemas/subscriptions/subscription.ts'
 import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
-import { changedFields, updateFieldRevisions } from '../../schemas/definitions/changed-fields.ts'
+import {
+  listChangedFields,
+  updateFieldRevisions,
+} from '../../schemas/definitions/changed-fields.ts'
 import { operatorAddresses } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminRoute } from '../http/admin-route.ts'
@@ -35,11 +38,11 @@ export type SubscriptionDeps = {
   readonly store: Store
   readonly clock: Clock
   readonly feeds: Feeds
-  /** Absent: there is no key to encrypt secrets with. */
+  /** Encrypts secrets; absent if there is no key for it. */
   readonly secrets: SealedSecrets | undefined
   readonly networks: OutboundNetworks
   readonly hasMail: boolean
-  /** How long a test may take; absent: longer than a receiver's time limit. */
+  /** How long a test may take; by default longer than a receiver's time limit. */
   readonly testWithinMs?: number | undefined
 }
 
@@ -118,7 +121,7 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
         return target.kind === 'webhook' ? { ...subscription, secret } : subscription
       },
     }),
-    subscriptions.show({ summary: 'One notification, with its state' }),
+    subscriptions.show({ summary: 'Returns a notification with its state' }),
     subscriptions.change({
       summary: 'Changes a notification',
       description:
@@ -137,14 +140,14 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
           requireFitting(content)
           const isOther = target !== undefined && !isTargetOf(before, target, requireSecrets(deps))
           const fields = new Set([
-            ...changedFields(before, content),
+            ...listChangedFields(before, content),
             ...(isOther ? ['target'] : []),
           ])
           if (fields.size === 0 && target === undefined) return before
           const changedAt = Math.max(clock.now(), before.changedAt + 1)
           const next = {
             ...before,
-            ...withoutGone(before, content),
+            ...dropGoneDevices(before, content),
             progress: omitWaiting(before.progress),
             ...(fields.size > 0 && {
               revision: before.revision + 1,
@@ -153,7 +156,7 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
           }
           return target === undefined
             ? { ...next, changedAt }
-            : { ...withTarget(next, target, requireSecrets(deps)), changedAt }
+            : { ...mergeTarget(next, target, requireSecrets(deps)), changedAt }
         })
         if (outcome === 'refused') throw tooLargeSubscription()
         return outcome
@@ -173,7 +176,7 @@ until they arrive. A webhook is signed as [Standard Webhooks](https://www.standa
 `.trim()
 
 /** A new target counts as healthy. A webhook retains its secret. */
-function withTarget(
+function mergeTarget(
   subscription: DeviceSubscription,
   target: SubscriptionTarget,
   secrets: SealedSecrets,
@@ -202,7 +205,7 @@ function isTargetOf(
 }
 
 /** Fields removed by the change are undefined, and so are not stored. */
-function withoutGone(before: DeviceSubscription, content: SubscriptionContent): object {
+function dropGoneDevices(before: DeviceSubscription, content: SubscriptionContent): object {
   const gone = Object.keys(before).filter((name) => !Object.hasOwn(content, name))
   return { ...content, ...Object.fromEntries(gone.map((name) => [name, undefined])) }
 }

@@ -31,7 +31,10 @@ export async function backUp({
   from: string
   to: string
   logFile: string
-  /** Copies the files of the store, with `copy`, in an order that keeps them consistent; returns their names. */
+  /**
+   * Copies the files of the store, with `copy`, in an order that keeps them consistent; returns
+   * their names.
+   */
   copyStore: (
     folders: { from: string; to: string },
     copy: (name: string) => Promise<void>,
@@ -57,7 +60,7 @@ export async function backUp({
       }
     }
     const names = await copyStore({ from, to }, copy)
-    // Last: by then everything in the store was in the log.
+    // The log is copied last, so it has everything that the copied store has.
     await copy(logFile)
     show('checks the copy')
     const { events, projected } = await checkCopy(to, openData)
@@ -76,7 +79,7 @@ export async function backUp({
   }
   // The backup is complete, whether or not the service records it.
   await noteBackup(from, begunAt).catch(() =>
-    show(`${from} cannot be written: no note of it there`),
+    show(`${from} cannot be written: the backup is not recorded there`),
   )
   return manifest
 }

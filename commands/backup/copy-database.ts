@@ -3,7 +3,7 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { translateErrors, translation } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { EventLog } from '../../event-log/event-log.ts'
-import { whyOtherLog } from '../../projector/same-log.ts'
+import { findOtherLogReason } from '../../projector/same-log.ts'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import type { OpenData } from '../open.ts'
@@ -24,7 +24,7 @@ export async function copyDatabase(
   const opening = { readOnly: true, timeout: BUSY_TIMEOUT_MS }
   const source = translateErrors(from, () => new DatabaseSync(from, opening))
   try {
-    // One snapshot for the whole copy. Without it the copy would restart after every write.
+    // A single snapshot for the whole copy; otherwise the copy would restart after every write.
     translateErrors(from, () => source.exec('BEGIN; SELECT 1 FROM sqlite_schema'))
     const progress = (pages: { totalPages: number; remainingPages: number }) =>
       onProgress(1 - pages.remainingPages / Math.max(1, pages.totalPages))
@@ -72,7 +72,7 @@ export async function checkCopy(
     counts = await compare(eventLog, store)
     const stored = countEvents()
     if (stored !== counts.events) {
-      throw new Error(`the log has ${stored} events where its extent says ${counts.events}`)
+      throw new Error(`the log has ${stored} events, but its extent says ${counts.events}`)
     }
   } finally {
     await store.close()
@@ -85,7 +85,7 @@ export async function checkCopy(
 async function compare(eventLog: EventLog, store: Store) {
   const generation = await store.openGeneration(await store.currentGeneration())
   try {
-    const reason = await whyOtherLog(eventLog, await generation.lastApplied())
+    const reason = await findOtherLogReason(eventLog, await generation.lastApplied())
     if (reason !== undefined) throw new Error(`log and store do not belong together: ${reason}`)
     return extentOf(await eventLog.extent(), await generation.checkpoint())
   } finally {

@@ -68,7 +68,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
       `${directory} has no ${MANIFEST_FILE}: it is not a backup, or one that did not finish; choose another one`,
     )
   }
-  return checked(await readFile(file, 'utf8'), { directory, file })
+  return parseManifest(await readFile(file, 'utf8'), { directory, file })
 }
 
 /** Whether a path leads to a file with content, not a directory, pipe or device. */
@@ -80,7 +80,7 @@ function unfinishedIn(directory: string): string {
   return join(directory, `${MANIFEST_FILE}.new`)
 }
 
-function whole(max: number, expected: string): Joi.NumberSchema {
+function wholeNumber(max: number, expected: string): Joi.NumberSchema {
   const number = Joi.number().integer().min(0).max(max).required()
   return number.messages({ '*': `{{#label}} must be ${expected}` })
 }
@@ -101,7 +101,7 @@ const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const FILE = Joi.object({
   // A name must not lead out of the folder.
   name: text(/^[a-z0-9-]+\.(sqlite|key)$/, 'the name of a file that ends with .sqlite or .key'),
-  bytes: whole(Number.MAX_SAFE_INTEGER, NUMBER),
+  bytes: wholeNumber(Number.MAX_SAFE_INTEGER, NUMBER),
   sha256: text(/^[\da-f]{64}$/, '64 hexadecimal digits'),
 })
 
@@ -112,7 +112,7 @@ const MANIFEST = Joi.object<Manifest>({
     .required()
     .messages({ '*': `{{#label}} must be ${FORMAT}` }),
   version: text(/./, 'the version that made the backup'),
-  begunAt: whole(LAST_TIME, 'a time before the year 10000, in milliseconds since 1970'),
+  begunAt: wholeNumber(LAST_TIME, 'a time before the year 10000, in milliseconds since 1970'),
   files: Joi.array()
     .items(FILE.unknown().messages({ '*': '{{#label}} must be an object' }))
     .unique('name')
@@ -123,13 +123,16 @@ const MANIFEST = Joi.object<Manifest>({
     .messages({
       '*': 'files must be a list of files, each once, with log.sqlite, accounts.sqlite and read-models-1.sqlite or another number',
     }),
-  events: whole(Number.MAX_SAFE_INTEGER, NUMBER),
-  projected: whole(Number.MAX_SAFE_INTEGER, NUMBER),
+  events: wholeNumber(Number.MAX_SAFE_INTEGER, NUMBER),
+  projected: wholeNumber(Number.MAX_SAFE_INTEGER, NUMBER),
 })
   .unknown()
   .messages({ '*': 'it must be a JSON object' })
 
-function checked(json: string, { directory, file }: { directory: string; file: string }): Manifest {
+function parseManifest(
+  json: string,
+  { directory, file }: { directory: string; file: string },
+): Manifest {
   const given = parseJson(json)
   const { format, version } = (given ?? {}) as { format?: unknown; version?: unknown }
   if (Number.isInteger(format) && Number(format) > FORMAT) {

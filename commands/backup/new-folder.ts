@@ -24,8 +24,9 @@ export async function newFolder(
   await expectEmpty(directory, ignored)
   return {
     async undo() {
-      const inIt = async () => (await namesIn(directory)).map((name) => join(directory, name))
-      const made = firstMade === undefined ? await inIt() : [firstMade]
+      const listPaths = async () =>
+        (await listNames(directory)).map((name) => join(directory, name))
+      const made = firstMade === undefined ? await listPaths() : [firstMade]
       for (const path of made) await rm(path, { recursive: true, force: true })
     },
   }
@@ -33,7 +34,7 @@ export async function newFolder(
 
 /** @throws {Error} when anything but the `ignored` names is in the folder. */
 export async function expectEmpty(directory: string, ignored: readonly string[]): Promise<void> {
-  const names = await namesIn(directory)
+  const names = await listNames(directory)
   if (names.every((name) => ignored.includes(name))) return
   throw new Error(`${directory} is not empty: choose a new folder, or empty it`)
 }
@@ -48,6 +49,6 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-async function namesIn(directory: string): Promise<string[]> {
+async function listNames(directory: string): Promise<string[]> {
   return (await readdir(directory)).filter((name) => name !== LOST_AND_FOUND)
 }

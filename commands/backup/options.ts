@@ -21,11 +21,17 @@ export const HELP = line.help
 /** @throws {UsageError} that says what to enter. */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const missing = 'name the folder for the backup: npm run backup -- DIR; see --help'
-  return line.parse(args, (_, operands) => directoryIn(operands, missing))
+  return line.parse(args, (_, operands) => requireDirectory(operands, missing))
 }
 
-/** The only operand, a folder. @throws {UsageError} with `missing` if there is none, or another one. */
-export function directoryIn([directory, ...extra]: readonly string[], missing: string): Options {
+/**
+ * Returns the only operand, a folder. @throws {UsageError} with `missing` if it is absent, or if
+ * there are more operands.
+ */
+export function requireDirectory(
+  [directory, ...extra]: readonly string[],
+  missing: string,
+): Options {
   if (!directory || extra.length > 0) throw new UsageError(missing)
   return { directory }
 }

@@ -23,7 +23,7 @@ export async function listDeadLetters(
       const letter = { kept, now: await eventLog.readAgain(kept) }
       all += 1
       if (isReplayable(letter)) readable += 1
-      write(`${described(letter)}\n`)
+      write(`${formatLetter(letter)}\n`)
     }
   }
   write(`${all} dead letters, ${readable} of them can be replayed.\n`)
@@ -46,7 +46,7 @@ export async function replayDeadLetters(
     }
     for (const kept of batch.entries) {
       const letter = { kept, now: await eventLog.readAgain(kept) }
-      const fate = await fateOf(letter, store)
+      const fate = await decideFate(letter, store)
       letters[fate.kind].push(letter)
       counts[fate.kind] += 1
       if (fate.kind === 'left') write(`left: ${place(letter)}: ${fate.reason}\n`)
@@ -60,7 +60,7 @@ export async function replayDeadLetters(
   )
 }
 
-async function fateOf(
+async function decideFate(
   { kept, now }: DeadLetter,
   store: Pick<Erasures, 'erasuresOf'>,
 ): Promise<Fate> {
@@ -87,13 +87,13 @@ function isReplayable({ now: { kind } }: DeadLetter): boolean {
   return kind === 'position' || kind === 'seen'
 }
 
-function described(letter: DeadLetter): string {
+function formatLetter(letter: DeadLetter): string {
   const { kept, now } = letter
   const state = isReplayable(letter) ? 'can be replayed' : `now: ${now.kind}`
   return [
     `${place(letter)}: ${kept.reason} (${state})`,
-    `  key    ${shown(kept.key)}`,
-    `  value  ${shown(kept.value)}`,
+    `  key    ${formatBytes(kept.key)}`,
+    `  value  ${formatBytes(kept.value)}`,
   ].join('\n')
 }
 
@@ -101,8 +101,8 @@ function place({ kept: { origin } }: DeadLetter): string {
   return `partition ${origin.partition}, offset ${origin.offset}`
 }
 
-/** As JSON text, so that control characters do not reach the terminal. */
-function shown(bytes: Uint8Array | null): string {
+/** Formats the bytes as JSON text, so that control characters do not reach the terminal. */
+function formatBytes(bytes: Uint8Array | null): string {
   if (bytes === null) return 'none'
   const text = Buffer.from(bytes).toString()
   const part = text.slice(0, SHOWN_CHARACTERS)

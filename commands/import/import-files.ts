@@ -19,7 +19,7 @@ import {
 import type { ImportTally } from './tally.ts'
 
 const STANDARD_INPUT = '-'
-const NO_DEVICE = 'its points name no device: name it with --device ID'
+const NO_DEVICE = 'its points have no device id: set one with --device ID'
 const NUMBERED_DEVICES =
   "its devices are Traccar's internal numbers: give the response of /api/devices with --devices FILE, or one device with --device ID"
 
@@ -177,7 +177,7 @@ async function peek(
       if (next.done === true) break
       begin = Buffer.concat([begin, next.value])
     } catch (error) {
-      // After everything that could be read.
+      // Reported after everything that could be read.
       fault = error as Error
       break
     }
@@ -202,9 +202,9 @@ async function* unzip(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
   gunzip.on('data', (piece: Uint8Array) => read.push(piece))
   let release = (): void => undefined
   gunzip.on('error', (error) => {
-    // Otherwise the chunk that it cannot read is never written.
+    // Without this, a chunk that the consumer cannot read would never be written.
     release()
-    fault = new UnreadableError('its compression is damaged, or it is not complete', {
+    fault = new UnreadableError('its compressed data is damaged or incomplete', {
       cause: error,
     })
   })

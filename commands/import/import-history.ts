@@ -73,7 +73,7 @@ async function sizeOf(files: readonly string[]): Promise<number | undefined> {
   return total
 }
 
-/** For example `12,000 points, 9,800/s, 24 % read, about 6 s left`. */
+/** Formats progress, for example `12,000 points, 9,800/s, 24 % read, about 6 s left`. */
 function importProgress({
   points,
   bytes,
@@ -85,7 +85,7 @@ function importProgress({
   bytes: number
   totalBytes: number | undefined
   elapsedMs: number
-  /** Why the last request is being retried. */
+  /** The reason why the last request is being retried. */
   waitingFor?: string | undefined
 }): string {
   const seconds = elapsedMs / 1000

@@ -1,5 +1,5 @@
 import { accessSync, readFileSync } from 'node:fs'
-import { objectIn, textIn } from '../../schemas/formats/values.ts'
+import { parseObject, parseText } from '../../schemas/formats/values.ts'
 import type { SenderKeys } from '../../runtime/config/config.ts'
 import { deviceIdFault } from '../../schemas/devices/device-id.ts'
 import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
@@ -16,7 +16,7 @@ import type { Import } from './import-files.ts'
 import { decodeText } from '../../schemas/formats/histories/text-encoding.ts'
 
 export type Options = Import & {
-  /** Absent in a dry run. */
+  /** The service to import into; absent in a dry run. */
   readonly target?: { readonly url: URL; readonly key: string }
 }
 
@@ -90,7 +90,7 @@ function optionsOf(
 ): Options {
   if (files.length === 0) throw new UsageError('name the files to import; - is standard input')
   return {
-    files: files.map(readable),
+    files: files.map(requireReadable),
     format: values.format === undefined ? undefined : formatNamed(values.format),
     deviceId: values.device === undefined ? undefined : deviceOf(values.device),
     deviceIds: values.devices === undefined ? undefined : traccarDevices(values.devices),
@@ -107,8 +107,8 @@ function optionsOf(
   }
 }
 
-/** Checked before anything is sent. */
-function readable(file: string): string {
+/** Checks the file before anything is sent. */
+function requireReadable(file: string): string {
   try {
     if (file !== '-') accessSync(file)
     return file
@@ -139,8 +139,8 @@ function time(name: string, text: string): number {
 function traccarDevices(file: string): ReadonlyMap<string, string> {
   const list = jsonFile(file)
   const ids = (Array.isArray(list) ? (list as unknown[]) : []).flatMap((device) => {
-    const { id, uniqueId } = objectIn(device) ?? {}
-    const [number, text] = [textIn(id), textIn(uniqueId)]
+    const { id, uniqueId } = parseObject(device) ?? {}
+    const [number, text] = [parseText(id), parseText(uniqueId)]
     return number === undefined || text === undefined ? [] : [[number, text] as const]
   })
   if (ids.length > 0) return new Map(ids)

@@ -7,7 +7,7 @@ import type { UnjudgedReport } from '../../schemas/formats/histories/report-of.t
 
 const SCOPE = 'positions:import'
 const IMPORT = '/api/v1/gps/import'
-/** By then a service that restarts or is upgraded is available again. */
+/** Long enough for a service to restart or be upgraded. */
 const GIVE_UP_AFTER_MS = 300_000
 /** Before the first response these mean a wrong URL, or a service that was not started. */
 const NOBODY = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'BAD_PORT']
@@ -50,7 +50,7 @@ export function historySender(
     if (outcomes.size === batch.length) return
     if (nobody !== undefined) {
       throw new Error(
-        `nobody answers at ${String(target.url)} (${nobody}): ${remedyOfNobody(nobody)}`,
+        `no response from ${String(target.url)} (${nobody}): ${remedyOfNobody(nobody)}`,
       )
     }
     throw new Error(
@@ -77,7 +77,7 @@ function remedyOf({ error, message }: ReportRefusal): string {
 /** The service's limits for one request. */
 const MOST_REPORTS = 1_000
 const MOST_BYTES = 1024 * 1024
-/** `{"reports":[]}`, and more than a comma for each report. */
+/** Bytes reserved for `{"reports":[]}` and the commas between reports. */
 const WRAPPING_BYTES = 2_048
 
 export type Outgoing = { readonly report: UnjudgedReport; readonly where: string }

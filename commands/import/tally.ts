@@ -18,14 +18,14 @@ export class ImportTally {
   readonly #sent = new Repeats()
   /** Attributes that do not fit into reports. */
   dropped = 0
-  /** Outside the time range. */
+  /** Number of points outside the time range. */
   outside = 0
   /** Skipped points, by reason. */
   readonly skipped = new Map<string, Skips>()
   /** Items other than positions, by type. */
   readonly others = new Map<string, number>()
   readonly devices = new Map<string, ImportedRange>()
-  /** Ignored fields with nearly the name of one of ours, and how often each occurs. */
+  /** Ignored fields whose names resemble known ones, with their counts. */
   readonly misspelt = new Map<string, number>()
   /** Files that were read to the end. */
   readonly withoutPositions: string[] = []
@@ -73,21 +73,21 @@ export class ImportTally {
 
 const MOST_DEVICES = 20
 
-/** The result as lines for people. */
+/** Formats the result as readable lines. */
 export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean }): string {
   const skips = [...tally.skipped].sort(([, a], [, b]) => b.count - a.count)
   const devices = [...tally.devices]
   const lines = [
-    `${dryRun ? 'would be imported' : 'accepted'}: ${formatThousands(tally.accepted)}${known(tally, dryRun)}`,
+    `${dryRun ? 'would be imported' : 'accepted'}: ${formatThousands(tally.accepted)}${formatKnown(tally, dryRun)}`,
     ...devices
       .slice(0, MOST_DEVICES)
       .map(
         ([id, { count: n, from, to }]) => `  ${id}: ${formatThousands(n)}, from ${from} to ${to}`,
       ),
-    ...some(devices.length - MOST_DEVICES, (n) => `  and ${n} more devices`),
-    ...some(tally.repeats, (n) => `repeats among them: ${n} (same device, time and position)`),
-    ...some(tally.dropped, (n) => `attributes omitted, too long or too many: ${n}`),
-    ...some(tally.outside, (n) => `outside of --from and --to: ${n}`),
+    ...lineIfAny(devices.length - MOST_DEVICES, (n) => `  and ${n} more devices`),
+    ...lineIfAny(tally.repeats, (n) => `repeats among them: ${n} (same device, time and position)`),
+    ...lineIfAny(tally.dropped, (n) => `attributes omitted, too long or too many: ${n}`),
+    ...lineIfAny(tally.outside, (n) => `outside of --from and --to: ${n}`),
     ...[...tally.others].map(([what, n]) => `no positions, ${what}: ${formatThousands(n)}`),
     ...[...tally.misspelt].map(
       ([name, n]) => `ignored, perhaps misspelt: ${name} (${formatThousands(n)})`,
@@ -97,7 +97,10 @@ export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean 
       return [
         `skipped, ${reason}: ${formatThousands(n)}`,
         ...named.map((example) => `  ${example}`),
-        ...some(n - named.length, (more) => `  and ${more} more${dryRun ? '' : ': see --dry-run'}`),
+        ...lineIfAny(
+          n - named.length,
+          (more) => `  and ${more} more${dryRun ? '' : ': see --dry-run'}`,
+        ),
       ]
     }),
     ...tally.withoutPositions.map((file) => `no recorded position in ${file}`),
@@ -108,17 +111,20 @@ export function importSummary(tally: ImportTally, { dryRun }: { dryRun: boolean 
   return `${lines.join('\n')}\n`
 }
 
-function known({ accepted }: ImportTally, dryRun: boolean): string {
+function formatKnown({ accepted }: ImportTally, dryRun: boolean): string {
   return dryRun || accepted === 0 ? '' : ' (the service has them now, whether new or known before)'
 }
 
-/** 2 if a file could not be read to its end, 1 if a point was skipped or a file has none, 0 otherwise. */
+/**
+ * Returns 2 if a file could not be read to its end, 1 if a point was skipped or a file has none, 0
+ * otherwise.
+ */
 export function exitCode({ unreadable, skipped, withoutPositions }: ImportTally): number {
   if (unreadable.length > 0) return 2
   return skipped.size > 0 || withoutPositions.length > 0 ? 1 : 0
 }
 
-function some(n: number, line: (n: string) => string): string[] {
+function lineIfAny(n: number, line: (n: string) => string): string[] {
   return n > 0 ? [line(formatThousands(n))] : []
 }
 

@@ -10,9 +10,11 @@ import { canonicalRecord, canonicalStatus, UnorderedHash } from './canonical.ts'
 
 /** The part of the log and of the read models to compare. */
 export type Cover = {
-  /** Only events up to here, by partition. */
+  /** Compare only events up to these offsets, by partition. */
   readonly upTo: Offsets
-  /** Only records received since, in milliseconds: retention may have removed others from one side. */
+  /**
+   * Only records received since, in milliseconds: retention may have removed others from one side.
+   */
   readonly receivedSince: number
   /**
    * Whether retention has removed anything: counts, first times and heartbeats then also cover
@@ -24,10 +26,10 @@ export type Cover = {
 export type DeviceDigest = ReturnType<typeof deviceDigest>
 
 /**
- * One device in a generation, as of `cover`: its records, and its status at that time. The stored
- * status has changed since. If it equals the fold of all the device's records and heartbeats, the
- * digest uses the fold of the covered ones; otherwise it uses the stored status, so that the
- * difference shows.
+ * Digests one device of a generation, as of `cover`: its records, and its status at that time. The
+ * stored status has changed since. If it equals the fold of all the device's records and
+ * heartbeats, the digest uses the fold of the covered ones; otherwise it uses the stored status, so
+ * that the difference shows.
  */
 export function deviceDigest(
   stored: DeviceStatus | undefined,
@@ -45,10 +47,10 @@ export function deviceDigest(
       if (record.receivedAt < receivedSince) return
       const counts = includes(upTo, record.origin)
       if (counts) records.add(canonicalRecord(record))
-      // Not yet applied when the status was read.
+      // The record was not yet applied when the status was read.
       if (stored === undefined || !includes(stored.applied, record.origin)) return
-      all = folded(all, record)
-      if (counts) covered = folded(covered, record)
+      all = foldRecord(all, record)
+      if (counts) covered = foldRecord(covered, record)
     },
 
     /** Whether a heartbeat beyond `upTo` has replaced covered ones. */
@@ -56,7 +58,10 @@ export function deviceDigest(
       return isBeyond(stored?.heartbeats)
     },
 
-    /** Whether readings beyond `upTo` have replaced covered ones, or a position has removed those of repeats. */
+    /**
+     * Whether readings beyond `upTo` have replaced covered ones, or a position has removed those of
+     * repeats.
+     */
     isReadSince(): boolean {
       const { heartbeats, repeats } = stored?.readings ?? {}
       const isMoved = covered?.lastPosition.recordId !== all?.lastPosition.recordId
@@ -64,8 +69,8 @@ export function deviceDigest(
     },
 
     /**
-     * The status as of `upTo`; undefined if nothing of the device is covered. `heartbeats`, `readings`: whether
-     * to include them.
+     * The status as of `upTo`; undefined if nothing of the device is covered. `heartbeats`,
+     * `readings`: whether to include them.
      */
     status(shown: { heartbeats: boolean; readings: boolean }): DeviceStatus | undefined {
       if (stored === undefined) return undefined
@@ -101,8 +106,8 @@ function agrees(stored: DeviceStatus, all: DeviceStatus, partial: boolean): bool
   return isSeen && stored.lastReceivedAt === all.lastReceivedAt
 }
 
-/** Records come once each, in any order, so `applied` is omitted. */
-function folded(previous: DeviceStatus | undefined, record: PositionRecord): DeviceStatus {
+/** Each record arrives exactly once, in any order, so `applied` is cleared. */
+function foldRecord(previous: DeviceStatus | undefined, record: PositionRecord): DeviceStatus {
   const { origin, ...event } = record
   return deviceStatus(previous && { ...previous, applied: {} }, { origin, event })
 }

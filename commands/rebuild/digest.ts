@@ -76,13 +76,13 @@ async function readNext(
   const pages = await Promise.all(
     generations.map((one) => one.pageStatuses({ ...start, limit: DEVICES_AT_ONCE })),
   )
-  const last = leastEnd(pages)
+  const last = findLeastEnd(pages)
   const range = { ...start, ...(last !== undefined && { upTo: last }) }
   const read: Map<string, DeviceDigest>[] = []
   for (const [n, generation] of generations.entries()) {
     const devices = new Map<string, DeviceDigest>()
     for (const status of pages[n] ?? []) {
-      if (last !== undefined && byUtf8(status.deviceId, last) > 0) break
+      if (last !== undefined && compareUtf8(status.deviceId, last) > 0) break
       devices.set(status.deviceId, deviceDigest(status, cover))
     }
     for await (const chunk of generation.scanRecords(range)) {
@@ -96,7 +96,7 @@ async function readNext(
     }
     read.push(devices)
   }
-  // Read after the records, so that it includes erasures that removed some of them in the meantime.
+  // Read after the records, so that it includes erasures that removed records in the meantime.
   const deviceIds = [...new Set(read.flatMap((devices) => [...devices.keys()]))]
   for (const generation of generations) {
     for (const [deviceId, upTo] of await generation.erasedUpTo({ accountId, deviceIds })) {
@@ -107,11 +107,11 @@ async function readNext(
 }
 
 /** The lowest end of the full pages; devices beyond it are read next time. */
-function leastEnd(pages: readonly (readonly DeviceStatus[])[]): string | undefined {
+function findLeastEnd(pages: readonly (readonly DeviceStatus[])[]): string | undefined {
   const ends = pages.map((page) => page.at(DEVICES_AT_ONCE - 1)?.deviceId)
-  return ends.filter((end) => end !== undefined).sort(byUtf8)[0]
+  return ends.filter((end) => end !== undefined).sort(compareUtf8)[0]
 }
 
-function byUtf8(a: string, b: string): number {
+function compareUtf8(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

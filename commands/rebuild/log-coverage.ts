@@ -17,8 +17,8 @@ export function eventsDone(
   return { done, total }
 }
 
-/** Why the log cannot rebuild records of these origins; undefined if it can. */
-export function missingFromLog(
+/** Explains why the log cannot rebuild records of these origins; undefined if it can. */
+export function findMissingEntries(
   origins: ReadonlyMap<number, OriginBounds>,
   extent: readonly Extent[],
 ): string | undefined {

@@ -3,7 +3,7 @@ import type { EventLog, Extent } from '../../event-log/event-log.ts'
 import { endOf, hasReached, lowerOffsets } from '../../event-log/offsets.ts'
 import { keepDeadLetters } from '../../projector/dead-letters.ts'
 import { runProjector } from '../../projector/projector.ts'
-import { gapBefore, whyOtherLog, type KnownLog } from '../../projector/same-log.ts'
+import { findGapBefore, findOtherLogReason, type KnownLog } from '../../projector/same-log.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
 import type { Metrics } from '../../runtime/process/metrics.ts'
@@ -13,7 +13,7 @@ import type { Erasures, ReadModels } from '../../store/read-models.ts'
 import type { Cover } from './device-digest.ts'
 import { digestsOf, type Digest } from './digest.ts'
 import { progressText, showProgress, type Screen } from '../progress.ts'
-import { eventsDone, missingFromLog } from './log-coverage.ts'
+import { eventsDone, findMissingEntries } from './log-coverage.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
@@ -96,8 +96,8 @@ async function buildAndCompare(
     retentionDays === undefined ? -Infinity : clock.now() + HOUR_MS - retentionDays * DAY_MS
   const origins = await before.origins({ receivedSince })
   const extent = await eventLog.extent()
-  const unfit = await whyUnfit(eventLog, before)
-  const missing = unfit ?? missingFromLog(origins, extent)
+  const unfit = await findUnfitReason(eventLog, before)
+  const missing = unfit ?? findMissingEntries(origins, extent)
   if (missing !== undefined && !force) return { kind: 'log too short', reason: missing }
 
   const cover: Cover = {
@@ -109,7 +109,7 @@ async function buildAndCompare(
   const built = { generation: rebuild.to, readModels: after }
   const building = startProjecting(built, { ...dependencies, knownUpTo: cover.upTo })
   try {
-    await building.until(cover.upTo, { what: `building generation ${rebuild.to}`, extent })
+    await building.waitUntil(cover.upTo, { what: `building generation ${rebuild.to}`, extent })
     // Never project a log into read models that it cannot continue.
     if (unfit === undefined) await catchUp(old, cover.upTo, extent, dependencies)
 
@@ -124,7 +124,7 @@ async function buildAndCompare(
     await rebuild.settleErasures()
     // After the switch no event that was visible before may be missing.
     const shown = await before.checkpoint()
-    await building.until(lowerOffsets(shown, endOf(await eventLog.extent())))
+    await building.waitUntil(lowerOffsets(shown, endOf(await eventLog.extent())))
     signal.throwIfAborted()
     await rebuild.switchOver()
     screen.write('switched, waiting until every process has followed\n')
@@ -135,11 +135,14 @@ async function buildAndCompare(
   }
 }
 
-/** Why the log cannot continue these read models; undefined if it can. */
-async function whyUnfit(eventLog: KnownLog, readModels: Generation): Promise<string | undefined> {
-  const otherLog = await whyOtherLog(eventLog, await readModels.lastApplied())
+/** Explains why the log cannot continue these read models; undefined if it can. */
+async function findUnfitReason(
+  eventLog: KnownLog,
+  readModels: Generation,
+): Promise<string | undefined> {
+  const otherLog = await findOtherLogReason(eventLog, await readModels.lastApplied())
   if (otherLog !== undefined) return otherLog
-  const gap = await gapBefore(eventLog, await readModels.checkpoint())
+  const gap = await findGapBefore(eventLog, await readModels.checkpoint())
   return gap && `the log no longer holds ${gap}, which the read models in use lack`
 }
 
@@ -183,7 +186,7 @@ function startProjecting(
 
   return {
     /** Resolves when the generation has reached `target`; optionally shows the progress. */
-    async until(target: Offsets, shown?: { what: string; extent: readonly Extent[] }) {
+    async waitUntil(target: Offsets, shown?: { what: string; extent: readonly Extent[] }) {
       const now = () => performance.now()
       const begun = now()
       const progress = showProgress({ screen, now })
@@ -223,7 +226,7 @@ async function catchUp(
   if (hasReached(await old.readModels.checkpoint(), target)) return
   const projecting = startProjecting(old, { ...dependencies, knownUpTo: {} })
   try {
-    await projecting.until(target, {
+    await projecting.waitUntil(target, {
       what: `bringing generation ${old.generation} up to date`,
       extent,
     })

@@ -2,7 +2,7 @@ import type { Digest } from './digest.ts'
 import { formatThousands } from '../progress.ts'
 import type { Compared, RebuildOutcome } from './rebuild.ts'
 
-/** The outcome of a rebuild in words, and the next step. */
+/** Formats a rebuild's outcome and the next step, for the terminal. */
 export function report(outcome: RebuildOutcome): string {
   switch (outcome.kind) {
     case 'busy':
@@ -20,7 +20,7 @@ export function report(outcome: RebuildOutcome): string {
       )
     case 'different':
       return (
-        `${comparison(outcome.compared)}${compared(outcome.compared)} differ: the old read models stay in use, the new ones ` +
+        `${formatComparison(outcome.compared)}${compared(outcome.compared)} differ: the old read models stay in use, the new ones ` +
         'are removed.\nIf the log is whole, it is the old ones that are damaged, and this puts ' +
         'the new ones in use: npm run rebuild -- --force\n'
       )
@@ -30,7 +30,7 @@ export function report(outcome: RebuildOutcome): string {
         compared(outcome.compared) +
         (equal ? ' are equal.' : ' differ; switched all the same (--force).')
       return (
-        `${comparison(outcome.compared)}${verdict} ` +
+        `${formatComparison(outcome.compared)}${verdict} ` +
         `Generation ${to} is in use, generation ${from} is removed.\n`
       )
     }
@@ -41,7 +41,7 @@ function compared({ comparesDevices }: Compared): string {
   return comparesDevices ? 'They' : 'Their records'
 }
 
-function comparison({ from, to, before, after, comparesDevices }: Compared): string {
+function formatComparison({ from, to, before, after, comparesDevices }: Compared): string {
   return (
     'As of the start of the rebuild:\n' +
     `  generation ${from} (old)  ${amounts(before, comparesDevices)}\n` +

@@ -9,7 +9,8 @@ import type { OpenData } from '../open.ts'
 import { freeBytes, holdDirectory, LOCK, noteBackup } from '../../runtime/sqlite/data-directory.ts'
 
 /**
- * Within the data directory, where it is not mistaken for data. A killed restore leaves it behind.
+ * A subfolder of the data directory that is not mistaken for data. A killed restore leaves it
+ * behind.
  */
 const UNFINISHED = 'restoring'
 const OURS = [LOCK, `${LOCK}-journal`, UNFINISHED]
@@ -85,7 +86,7 @@ async function copyChecked({
       done += bytes
       show(`copies ${name}: ${Math.floor((100 * done) / Math.max(1, total))} % of the backup`)
     })
-    if (copied !== sha256) throw damaged(join(from, name))
+    if (copied !== sha256) throw damagedFileError(join(from, name))
   }
 }
 
@@ -104,7 +105,7 @@ async function putInPlace(directory: string, { files, begunAt }: Manifest): Prom
 /** A quick check before anything is copied. */
 async function expectWhole(directory: string, { name, bytes }: BackupFile): Promise<void> {
   const file = join(directory, name)
-  if (!(await isFile(file)) || (await stat(file)).size !== bytes) throw damaged(file)
+  if (!(await isFile(file)) || (await stat(file)).size !== bytes) throw damagedFileError(file)
 }
 
 /**
@@ -118,11 +119,11 @@ async function expectAsBackedUp(
   const { events } = await checkCopy(directory, openData)
   if (events === manifest.events) return
   throw new Error(
-    `the backup is damaged: it has ${events} events where events says ${manifest.events}; ` +
+    `the backup is damaged: it has ${events} events, but its manifest says ${manifest.events}; ` +
       'choose another backup',
   )
 }
 
-function damaged(file: string): Error {
-  return new Error(`${file} is damaged: it is not as the backup wrote it; choose another backup`)
+function damagedFileError(file: string): Error {
+  return new Error(`${file} is damaged: it has changed since the backup; choose another backup`)
 }

@@ -34,14 +34,14 @@ export async function setPassword(
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<void> {
   const operator = await store.findOperatorByEmail(email)
-  if (operator === undefined) throw unknown(email)
+  if (operator === undefined) throw unknownOperatorError(email)
   if (await verifyPassword(password, operator.passwordHash)) {
-    throw new Error(`this is the password of ${email} already; nothing has changed`)
+    throw new Error(`${email} already has this password; nothing has changed`)
   }
   const { id: operatorId, accountId } = operator
   const passwordHash = await hashPassword(password)
   const changed = await store.changeOperator({ accountId, operatorId, passwordHash })
-  if (changed === undefined) throw unknown(email)
+  if (changed === undefined) throw unknownOperatorError(email)
   await store.endSessions({ operatorId })
   const at = clock.now()
   const id = ulid(at, randomBytes(10))
@@ -58,8 +58,8 @@ export async function setPassword(
   })
 }
 
-function unknown(email: string): Error {
-  return new Error(`no operator signs in with the e-mail ${email}; nothing has changed`)
+function unknownOperatorError(email: string): Error {
+  return new Error(`there is no operator with the e-mail ${email}; nothing has changed`)
 }
 
 /** Decoded strictly: nobody could type a password with replacement characters. */

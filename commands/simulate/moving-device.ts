@@ -52,8 +52,11 @@ export function* movingDevice({
     }
     // Random changes grow with the square root of time, so that the path does not depend on the rate.
     const stir = Math.sqrt(Math.min(intervalS, 60))
-    const home = metresBetween(place, CITY) > CITY.radiusM ? towards(place, CITY) : undefined
-    heading = home === undefined ? turn(heading, normal(random) * 8 * stir) : halfway(heading, home)
+    const home = metresBetween(place, CITY) > CITY.radiusM ? directionTo(place, CITY) : undefined
+    heading =
+      home === undefined
+        ? turn(heading, normal(random) * 8 * stir)
+        : interpolateHalfway(heading, home)
     const pull = Math.min(1, 0.1 * intervalS)
     speed += (cruising - speed) * pull + normal(random) * cruising * 0.08 * stir
     speed = clamp(speed, 0, cruising * 2)
@@ -78,7 +81,7 @@ function destination(from: Coordinates, heading: number, metres: number): Coordi
   return { latitude: degrees(Math.asin(sine)), longitude: ((longitude + 540) % 360) - 180 }
 }
 
-function towards(from: Coordinates, to: Coordinates): number {
+function directionTo(from: Coordinates, to: Coordinates): number {
   const [a, b] = [radians(from.latitude), radians(to.latitude)]
   const east = radians(to.longitude - from.longitude)
   const y = Math.sin(east) * Math.cos(b)
@@ -86,7 +89,7 @@ function towards(from: Coordinates, to: Coordinates): number {
   return turn(degrees(Math.atan2(y, x)), 0)
 }
 
-function halfway(from: number, to: number): number {
+function interpolateHalfway(from: number, to: number): number {
   return turn(from, (((to - from + 540) % 360) - 180) / 2)
 }
 

@@ -35,7 +35,7 @@ export type GpxSource = {
   readonly kind: 'gpx'
   readonly tracks: readonly { readonly file: string; readonly deviceId: string }[]
   readonly times: 'original' | 'now'
-  /** Absent: as fast as the service accepts them. */
+  /** Without it, reports are sent as fast as the service accepts them. */
   readonly speedup?: number
 }
 
@@ -150,9 +150,9 @@ export function parseOptions(args: readonly string[], keys: SenderKeys): Options
 }
 
 function optionsOf(values: Entered, keys: SenderKeys): Options {
-  if (values.gpx === undefined) refuseOptions(values, ONLY_GPX, 'goes with --gpx FILE only')
-  else refuseOptions(values, ONLY_MOVING, 'does not go with --gpx')
-  if (values.verify !== true) refuseOptions(values, ONLY_VERIFY, 'goes with --verify only')
+  if (values.gpx === undefined) refuseOptions(values, ONLY_GPX, 'requires --gpx FILE')
+  else refuseOptions(values, ONLY_MOVING, 'cannot be combined with --gpx')
+  if (values.verify !== true) refuseOptions(values, ONLY_VERIFY, 'requires --verify')
   const key = keyOption('--key', values.key ?? keys.key, {
     expected: 'an API key, or set GPS_KEY',
   })
@@ -193,7 +193,7 @@ function movingSource(values: Entered): MovingSource {
 function gpxSource(values: Entered, files: readonly string[]): GpxSource {
   const ids = values.device ?? files.map((file) => basename(file).replace(/\.gpx$/i, ''))
   if (ids.length !== files.length) {
-    throw new UsageError(`--device must be given once for each --gpx FILE, in the same order`)
+    throw new UsageError(`--device may appear only once for each --gpx FILE, in the same order`)
   }
   const repeated = ids.find((id, index) => ids.indexOf(id) !== index)
   if (repeated !== undefined) {

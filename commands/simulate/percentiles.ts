@@ -1,8 +1,8 @@
 const DEFAULT_CAPACITY = 500_000
 
 /**
- * Percentiles of a stream of numbers: exact up to `capacity` values, beyond that from a random sample
- * of that size, so that memory stays bounded.
+ * Percentiles of a stream of numbers: exact up to `capacity` values, beyond that from a random
+ * sample of that size, so that memory stays bounded.
  */
 export class SampledPercentiles {
   readonly #values: number[] = []
@@ -29,7 +29,7 @@ export class SampledPercentiles {
     if (place < this.#capacity) this.#values[place] = value
   }
 
-  /** Undefined without values. */
+  /** Returns the percentiles; undefined without values. */
   read(): { p50: number; p95: number; p99: number; max: number } | undefined {
     const sorted = Float64Array.from(this.#values).sort()
     if (sorted.length === 0) return undefined

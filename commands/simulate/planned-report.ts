@@ -14,9 +14,9 @@ export type DevicePlan = {
 }
 
 /**
- * Moving devices, each reporting `rate` times a second; their first reports are spread over the first
- * interval. Timestamps are as planned, so a delayed device catches up with its past positions, as
- * trackers do.
+ * Moving devices, each reporting `rate` times a second; their first reports are spread over the
+ * first interval. Timestamps are as planned, so a delayed device catches up with its past
+ * positions, as trackers do.
  */
 export function movingDevices({
   devices,
@@ -56,8 +56,8 @@ export function movingDevices({
 }
 
 /**
- * A recorded track as the reports of one device. `speedup` divides the gaps between the points;
- * without it they are sent as fast as the service accepts them.
+ * Turns a recorded track into the reports of one device. `speedup` divides the gaps between the
+ * points; without it they are sent as fast as the service accepts them.
  */
 export function replayTrack({
   deviceId,

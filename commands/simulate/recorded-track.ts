@@ -10,7 +10,7 @@ export type RecordedPoint = {
   readonly time?: number
 }
 
-/** The text cannot be replayed as GPX; the message says why. */
+/** Thrown if a text cannot be replayed as GPX; the message says why. */
 export class GpxError extends Error {
   override readonly name = 'GpxError'
 }
@@ -39,7 +39,11 @@ function parse(text: string): readonly GpxPoint[] {
 }
 
 function trackPoint({ latitude, longitude, own }: GpxPoint, index: number): RecordedPoint {
-  const [lat, lon, altitude] = [numberIn(latitude), numberIn(longitude), numberIn(own.get('ele'))]
+  const [lat, lon, altitude] = [
+    parseNumber(latitude),
+    parseNumber(longitude),
+    parseNumber(own.get('ele')),
+  ]
   if (Number.isNaN(lat) || Number.isNaN(lon)) {
     throw new GpxError(`track point ${index + 1} has no lat and lon that are numbers`)
   }
@@ -56,7 +60,7 @@ function trackPoint({ latitude, longitude, own }: GpxPoint, index: number): Reco
   }
 }
 
-function numberIn(text: string | undefined): number {
+function parseNumber(text: string | undefined): number {
   return text === undefined || text.trim() === '' ? NaN : Number(text)
 }
 
@@ -65,24 +69,24 @@ export type TimedPoint = RecordedPoint & { readonly time: number }
 const STEP_MS = 1_000
 
 /**
- * Gives every point of a track a time. Points without one are 1 s apart, before the next point that
- * has one or, at the end, after the last; a track without any time ends `now`. If there are more such
- * points than seconds, the times overlap. With times `now` the whole track is then shifted so that
- * its last point is at `now`.
+ * Assigns a time to every point of a track. Points without one are 1 s apart, before the next point
+ * that has one or, at the end, after the last; a track without any time ends `now`. If there are
+ * more such points than seconds, the times overlap. With times `now` the whole track is then
+ * shifted so that its last point is at `now`.
  */
 export function timeTrack(
   points: readonly RecordedPoint[],
   { times, now }: { times: 'original' | 'now'; now: number },
 ): TimedPoint[] {
-  const timed = withoutGaps(points, now)
+  const timed = closeGaps(points, now)
   const shift = times === 'now' ? now - (timed.at(-1)?.time ?? now) : 0
   return timed.map((point) => ({ ...point, time: point.time + shift }))
 }
 
-function withoutGaps(points: readonly RecordedPoint[], now: number): TimedPoint[] {
+function closeGaps(points: readonly RecordedPoint[], now: number): TimedPoint[] {
   const lastTimed = points.findLastIndex(({ time }) => time !== undefined)
   const lastTime = points[lastTimed]?.time ?? now - points.length * STEP_MS
-  // Backwards from the end: each point then knows the time of the next one.
+  // Goes backwards from the end, so that each point has the time of the next one.
   let next = lastTime + (points.length - lastTimed) * STEP_MS
   return points
     .toReversed()

@@ -59,7 +59,7 @@ export async function runSimulation({
     progress.show(() => progressLine({ tally, expected, elapsedMs: timing.now() - startedAt }))
   const showing = setInterval(show, SHOWN_EVERY_MS)
 
-  async function until(time: number): Promise<void> {
+  async function waitUntil(time: number): Promise<void> {
     for (let earlyMs = Infinity; earlyMs > 0 && !ended.aborted;) {
       earlyMs = time - timing.now()
       if (earlyMs > 0) await timing.pause(Math.min(earlyMs, LONGEST_TIMER_MS), ended)
@@ -80,7 +80,7 @@ export async function runSimulation({
       },
     })
     for (const { dueMs, report } of reports) {
-      await until(startedAt + dueMs)
+      await waitUntil(startedAt + dueMs)
       if (ended.aborted) return
       tally.sent += 1
       const outcome = await client.submit(report, { signal: ended })

@@ -8,7 +8,7 @@ export type RunResult = {
   readonly seconds: number
   readonly tally: SimulationTally
   readonly visibility?: Visibility
-  /** Why the run ended early, if not stopped by the user. */
+  /** The reason why the run ended early, unless the user stopped it. */
   readonly endedBecause?: string
 }
 
@@ -29,7 +29,7 @@ export function simulationSummary(result: RunResult): string {
     ['sent', tally.sent],
     ['acknowledged', tally.acknowledged],
     ['refused', total(tally.refused)],
-    ...byReason(tally.refused),
+    ...listByReason(tally.refused),
     ...group('given up', tally.givenUp),
     ...(tally.unfinished > 0 ? [['unfinished', tally.unfinished] as const] : []),
     ...group('repeated', tally.repeated),
@@ -47,10 +47,10 @@ export function simulationSummary(result: RunResult): string {
 type Row = readonly [name: string, value: string | number]
 
 function group(name: string, counts: ReadonlyMap<string, number>): Row[] {
-  return counts.size === 0 ? [] : [[name, total(counts)], ...byReason(counts)]
+  return counts.size === 0 ? [] : [[name, total(counts)], ...listByReason(counts)]
 }
 
-function byReason(counts: ReadonlyMap<string, number>): Row[] {
+function listByReason(counts: ReadonlyMap<string, number>): Row[] {
   return [...counts].sort().map(([reason, n]) => [`  ${reason}`, n])
 }
 
@@ -86,7 +86,7 @@ export function progressLine({
   expected: number
   elapsedMs: number
 }): string {
-  const done = finished(tally)
+  const done = countFinished(tally)
   const perSecond = elapsedMs > 0 ? (done * 1000) / elapsedMs : 0
   const of = Number.isFinite(expected) ? `/${expected}` : ''
   const lost = total(tally.refused) + total(tally.givenUp)
@@ -105,11 +105,11 @@ type SimulationTally = {
   /** Reports sent, not counting retries. */
   sent: number
   acknowledged: number
-  /** Refused, by error identifier. */
+  /** Number of refused reports, by error identifier. */
   readonly refused: Map<string, number>
   /** Given up after `--give-up` seconds, by the last reason. */
   readonly givenUp: Map<string, number>
-  /** Without a response when the user stopped the run. */
+  /** Number of reports without a response when the user stopped the run. */
   unfinished: number
   /** Retried requests, by reason. */
   readonly repeated: Map<string, number>
@@ -138,6 +138,6 @@ function total(counts: ReadonlyMap<string, number>): number {
 }
 
 /** Reports with an outcome. */
-function finished({ acknowledged, refused, givenUp, unfinished }: SimulationTally): number {
+function countFinished({ acknowledged, refused, givenUp, unfinished }: SimulationTally): number {
   return acknowledged + total(refused) + total(givenUp) + unfinished
 }

@@ -7,9 +7,9 @@ export type Visibility = {
   /** Milliseconds from the 200 until the record could be read. */
   readonly readableMs: SampledPercentiles
   readonly missing: number
-  /** Not yet seen when the run was aborted. */
+  /** Number of records not yet found when the run was aborted. */
   readonly unchecked: number
-  /** Why reading was rejected, which ended the checks. */
+  /** The reason why reading was rejected, which ended the checks. */
   readonly refusedBecause?: string
 }
 

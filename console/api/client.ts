@@ -1,5 +1,5 @@
 import type { paths } from './schema.ts'
-import { ApiFailure, failureOf, unreachable } from '../core/failure.ts'
+import { ApiFailure, failureOf, unreachableFailure } from '../core/failure.ts'
 import { addressOf } from '../core/address.ts'
 
 /**
@@ -107,7 +107,7 @@ export async function callOnce(verb: Verb, path: string, parts: CallParts = {}):
     text = await response.text()
   } catch (cause) {
     if (signal?.aborted === true) throw cause
-    throw unreachable(cause)
+    throw unreachableFailure(cause)
   }
   const envelope = parseJson(text)
   if (response.ok && envelope !== undefined) return envelope['data']

@@ -56,7 +56,7 @@ function retry(): void {
   startSession().catch((thrown: unknown) => (startFailure.value = toFailure(thrown)))
 }
 
-/** "Undo" by key, because the button of a toast is far from the hands. */
+/** Lets users undo by keyboard, because a toast's button is far from their hands. */
 function UndoKey() {
   return undoLatest.value && <Key run={undoLatest.value} />
 }

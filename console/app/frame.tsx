@@ -27,13 +27,13 @@ export function Frame() {
   )
 }
 
-/** Nobody waits for this module, so it loads after the page. */
+/** No user waits for this module, so it loads after the page. */
 function LateBanners() {
   const [Shown, setShown] = useState<ComponentType>()
   useEffect(() => {
     import('./banners.tsx').then(
       ({ Banners }) => setShown(() => Banners),
-      // A new build is out; the page reports this when it opens another page.
+      // A new build has been installed; the console reports this when it opens another page.
       () => undefined,
     )
   }, [])
@@ -53,7 +53,10 @@ function Rail() {
   )
 }
 
-/** By script: the page's base would turn the link's fragment into the address of another page. */
+/**
+ * Done by script, because the page's base would turn the link's fragment into another page's
+ * address.
+ */
 function skipToPage(event: MouseEvent): void {
   event.preventDefault()
   document.getElementById('content')?.focus()
@@ -65,14 +68,14 @@ type NavigationEntry = PageLink & { readonly path: string }
 function Navigation() {
   return (
     <nav aria-label="Console">
-      <Groups of={offeredEntries()} />
+      <Groups of={listEntries()} />
     </nav>
   )
 }
 
-/** On a phone: three pages within reach of the thumb, the others under "More". */
+/** The bar on phones: three pages within reach of the thumb, the rest under "More". */
 function PhoneBar() {
-  const places = offeredEntries()
+  const places = listEntries()
   const others = places.filter(({ inBar }) => inBar === undefined)
   const more = (
     <>
@@ -152,7 +155,7 @@ function closeMenu({ currentTarget }: MouseEvent): void {
 }
 
 /** The pages that the operator's role may read. */
-function offeredEntries(): readonly NavigationEntry[] {
+function listEntries(): readonly NavigationEntry[] {
   return PAGES.flatMap(({ path, link, needs }) =>
     link === undefined || (needs !== undefined && !may(needs)) ? [] : [{ ...link, path }],
   )

@@ -19,7 +19,7 @@ import type { ComponentType } from 'preact'
 import type { OperatorRight } from '../live/session.ts'
 
 /**
- * One page of the console. Its module is loaded when the page is first opened; its component gets
+ * A page of the console. Its module is loaded when the page is first opened; its component gets
  * the path's parameters (`:deviceId`) as properties.
  */
 export type ConsolePage = {
@@ -35,13 +35,13 @@ export type PageLink = {
   readonly name: string
   readonly icon: IconNode
   readonly group: (typeof GROUPS)[number]
-  /** Its label in a phone's bar; a link without a label is under "More". */
+  /** The label in a phone's bar; pages without one are under "More". */
   readonly inBar?: string
 }
 
 export const GROUPS = ['Operate', 'Set up', 'Watch'] as const
 
-/** In the order of the navigation. */
+/** All pages, in navigation order. */
 export const PAGES: readonly ConsolePage[] = [
   {
     path: '/',

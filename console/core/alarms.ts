@@ -8,8 +8,8 @@ export function isHandled({ type }: ApiFact): boolean {
   return type === 'alarm.reported' || type === 'rule.raised'
 }
 
-/** The newer of a list's and the stream's versions: either may arrive first. */
-export function laterHandling(
+/** Returns the newer of two versions, from a list and from the stream: either may arrive first. */
+export function pickLaterHandling(
   one: ApiHandling | undefined,
   other: ApiHandling | undefined,
 ): ApiHandling | undefined {
@@ -17,12 +17,12 @@ export function laterHandling(
   return one.at > other.at ? one : other
 }
 
-/** A call for help that nobody has closed. */
+/** Whether a fact is a call for help that is still open. */
 export function isOpenSos({ type, alarm = '' }: ApiFact, handling?: ApiHandling): boolean {
   return type === 'alarm.reported' && isSos(alarm) && handling?.state !== 'closed'
 }
 
-/** What this operator may do about a fact; admins may also release what others have taken. */
+/** Lists what this operator may do about a fact; admins may also release alarms taken by others. */
 export function handlingCalls(
   handling: ApiHandling | undefined,
   { email, role }: { readonly email: string; readonly role: string },

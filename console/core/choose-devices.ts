@@ -6,17 +6,21 @@ import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'disabled']
 
 /**
- * `match`: the best match of the search comes first. `distance`: the device nearest to a chosen spot.
+ * `match`: the best match of the search comes first. `distance`: the device nearest to a chosen
+ * spot.
  */
 export type Sort = { readonly by: ColumnId | 'match' | 'distance'; readonly isDescending: boolean }
 
 type DeviceFilter = {
-  /** Empty: devices of all statuses. */
+  /** Statuses to include; if empty, all. */
   readonly statuses: ReadonlySet<ShownStatus>
-  /** Empty: devices with any labels, or none. */
+  /** A label that devices must have; empty: no restriction. */
   readonly label: string
   readonly words: readonly SearchKey[]
-  /** The ids of a geofence they are in, and of a rule raised for them; empty: any or none. */
+  /**
+   * Ids of a geofence that devices must be in, and of a rule that must be raised for them; empty:
+   * no restriction.
+   */
   readonly geofence?: string
   readonly rule?: string
 }
@@ -46,7 +50,7 @@ export function countByStatus(devices: Iterable<LiveDevice>): Record<ShownStatus
   return counts
 }
 
-/** How many of the devices have each label, by label. */
+/** Counts the devices with each label. */
 export function countByLabel(devices: Iterable<LiveDevice>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { labels } of devices) {
@@ -99,7 +103,7 @@ export function sortDevices(
     sos?.has(deviceId) === true ? -1 : pinned.has(deviceId) ? 0 : 1
   const { compare, isMissing = () => false }: DeviceOrder =
     COLUMNS.find(({ id }) => id === sort.by) ??
-    (sort.by === 'distance' && near !== undefined ? byDistance(near) : byMatch(words))
+    (sort.by === 'distance' && near !== undefined ? orderByDistance(near) : orderByMatch(words))
   const turn = sort.isDescending ? -1 : 1
   return devices.sort(
     (a, b) =>
@@ -111,7 +115,7 @@ export function sortDevices(
   )
 }
 
-function byDistance(near: Coordinates): DeviceOrder {
+function orderByDistance(near: Coordinates): DeviceOrder {
   const known = new Map<LiveDevice, number>()
   const metres = (device: LiveDevice) => {
     const distance = known.get(device) ?? metresBetween(near, device.position)
@@ -122,7 +126,7 @@ function byDistance(near: Coordinates): DeviceOrder {
 }
 
 /** Exact matches first, then devices with more whole words; the rest in order of name. */
-function byMatch(words: readonly SearchKey[]): DeviceOrder {
+function orderByMatch(words: readonly SearchKey[]): DeviceOrder {
   const ranks = new Map<LiveDevice, number>()
   const searched = words.map(({ joined }) => joined).join('')
   const rank = (device: LiveDevice) => {

@@ -12,7 +12,7 @@ type ClockAhead = {
 /** A device whose clock is far behind: its reports are dated long before their arrival. */
 type ClockBehind = {
   readonly kind: 'clock-behind'
-  /** The date of its newest report, and the time of its arrival. */
+  /** The date in the device's newest report, and the time of the report's arrival. */
   readonly datedMs: number
   readonly receivedMs: number
   /** Whether a GPS receiver that counts weeks in ten bits explains the error. */

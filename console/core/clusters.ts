@@ -14,7 +14,9 @@ export type Cluster<D> = {
 
 /** From this zoom on, devices in one yard are also separated. */
 const CLOSE_ZOOM = 15
-/** Half the distance at which two devices become one cluster, in pixels, with room for their names. */
+/**
+ * Half the distance at which two devices become one cluster, in pixels, with room for their names.
+ */
 const ROOM = 16
 const CLOSE_ROOM = 9
 /** Distance between two rings. */
@@ -43,7 +45,7 @@ export function clusters<D extends MapPoint>(
   const room = level >= CLOSE_ZOOM ? CLOSE_ROOM : ROOM
   const world = TILE_PIXELS * 2 ** level
   const together = spots(devices, alone, world / room)
-  // Each union of two adds one mark.
+  // Merging two clusters adds one mark.
   const marks = nearMarks({ most: 2 * together.size, around: world, cell: 2 * room })
   const byMark: (Group<D> | undefined)[] = []
 
@@ -70,7 +72,7 @@ export function clusters<D extends MapPoint>(
     add(larger)
   }
   const clusters: Cluster<D>[] = byMark.filter((group) => group !== undefined)
-  // Last, so that it is painted above the other clusters.
+  // Added last, so that it is painted above the other clusters.
   if (alone !== undefined) clusters.push({ x: alone.x, y: alone.y, devices: [alone] })
   return clusters
 }
@@ -124,7 +126,7 @@ export function statusRing(devices: readonly { readonly status: ShownStatus }[])
     const exact = ((counts.get(status) ?? 0) / devices.length) * RING_STEPS
     return exact === 0 ? [] : [{ status, exact, steps: Math.max(1, Math.floor(exact)) }]
   })
-  // Rounding down leaves steps over; the minimum of one step may use too many.
+  // Rounding down leaves some steps unused; the minimum of one step may use too many.
   for (let left = RING_STEPS - sumOf(parts); left !== 0; left -= Math.sign(left)) {
     const lacks = (part: (typeof parts)[number]) => Math.sign(left) * (part.exact - part.steps)
     const able = parts.filter(({ steps }) => left > 0 || steps > 1)
@@ -152,7 +154,7 @@ export function moveAside(spot: CanvasPoint, from: CanvasPoint, distance: number
   return { x: from.x + (dx / now) * distance, y: from.y + (dy / now) * distance }
 }
 
-/** Sharing cells only costs time. */
+/** Cells that share a list only cost time. */
 const LISTS = 2 ** 15
 const END = -1
 

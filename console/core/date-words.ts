@@ -34,11 +34,11 @@ export function clockTime24(text: string): string {
   return isClock ? hours + (rest === '' ? ':00' : rest.replaceAll('.', ':')) : text
 }
 
-/** Created once: creating one takes longer than a thousand words. */
+/** Created once: creating a formatter takes longer than formatting a thousand times. */
 const weekdays = new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: 'UTC' })
 const months = new Intl.DateTimeFormat('en', { month: 'short', timeZone: 'UTC' })
 
-/** A day in words: `Sun 22 Nov`, with its year where that is not the one of `today`. */
+/** Formats a day: `Sun 22 Nov`, with the year unless it is that of `today`. */
 export function dayText(day: string, today: string, locale?: string): string {
   return `${weekdayText(day)} ${dateText(day, today, locale)}`
 }
@@ -52,7 +52,7 @@ export function weekdayText(day: string): string {
 export function dateText(day: string, today: string, locale?: string): string {
   const year = day.slice(0, 4)
   const isThisYear = year === today.slice(0, 4)
-  const text = inOrder(String(Number(day.slice(8))), shortMonth(day), locale)
+  const text = joinInLocaleOrder(String(Number(day.slice(8))), shortMonth(day), locale)
   return isThisYear ? text : `${text}${isMonthFirst(locale) ? ',' : ''} ${year}`
 }
 
@@ -62,7 +62,7 @@ export function datesText(first: string, last: string, today: string, locale?: s
   if (first.slice(0, 7) !== last.slice(0, 7)) return `${from} – ${to}`
   const days = `${Number(first.slice(8))} – ${Number(last.slice(8))}`
   const isThisYear = last.slice(0, 4) === today.slice(0, 4)
-  const text = inOrder(days, shortMonth(last), locale)
+  const text = joinInLocaleOrder(days, shortMonth(last), locale)
   return isThisYear ? text : `${text}${isMonthFirst(locale) ? ',' : ''} ${last.slice(0, 4)}`
 }
 
@@ -95,7 +95,10 @@ export function dateTime(
 
 const nearDays = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
-/** The same without seconds, near days in words: `yesterday 22:24`, `today 22:24`, `tomorrow 22:24`, `Tue 3 Feb 22:24`. */
+/**
+ * Formats a moment without seconds, with names for near days: `yesterday 22:24`, `today 22:24`,
+ * `tomorrow 22:24`, `Tue 3 Feb 22:24`.
+ */
 export function momentText(ms: number, words: Parameters<typeof dateTime>[1]): string {
   const { now, zone, clock } = words
   if (!Number.isFinite(ms)) return dateTime(ms, words)
@@ -105,7 +108,7 @@ export function momentText(ms: number, words: Parameters<typeof dateTime>[1]): s
   return `${nearDays.format(apart, 'day')} ${clockText(ms, zone, clock, false)}`
 }
 
-function inOrder(day: string, month: string, locale: string | undefined): string {
+function joinInLocaleOrder(day: string, month: string, locale: string | undefined): string {
   return isMonthFirst(locale) ? `${month} ${day}` : `${day} ${month}`
 }
 

@@ -23,16 +23,16 @@ type TextContext = { readonly now: number; readonly units?: Units }
 export type DeviceColumn = {
   readonly id: ColumnId
   readonly title: string
-  /** Its name in the API. */
+  /** The column's field name in the API. */
   readonly field: string
   readonly compare: (a: LiveDevice, b: LiveDevice) => number
   /** Whether a device has no value; such devices come last in either direction. */
   readonly isMissing?: (device: LiveDevice) => boolean
   /** Whether the column is initially sorted in descending order. */
   readonly isDescending?: true
-  /** For people; undefined: unknown. */
+  /** The value as text for people; undefined if unknown. */
   readonly text: (device: LiveDevice, context: TextContext) => string | undefined
-  /** For programs, in a CSV file: SI units, times in ISO 8601. */
+  /** The value for CSV files: SI units, times in ISO 8601. */
   readonly value: (device: LiveDevice) => string | number | undefined
 }
 
@@ -42,7 +42,7 @@ const ORDER: Readonly<Record<ShownStatus, number>> = { online: 0, idle: 1, offli
 const labelsText = ({ labels }: LiveDevice) => labels.join(', ')
 const iso = (ms: number) => new Date(ms).toISOString()
 
-const byNumber = (of: (device: LiveDevice) => number | undefined) => ({
+const compareNumbers = (of: (device: LiveDevice) => number | undefined) => ({
   compare: (a: LiveDevice, b: LiveDevice) => (of(a) ?? 0) - (of(b) ?? 0),
   isMissing: (device: LiveDevice) => of(device) === undefined,
 })
@@ -86,7 +86,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
     title: 'Speed',
     field: 'speed',
     isDescending: true,
-    ...byNumber(({ motion }) => motion.speed),
+    ...compareNumbers(({ motion }) => motion.speed),
     text: (device, { now, units }) => motionText(device, now, units),
     value: ({ motion }) => motion.speed,
   },
@@ -103,7 +103,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
     id: 'battery',
     title: 'Battery',
     field: 'battery',
-    ...byNumber((device) => newestTelemetry(device).battery),
+    ...compareNumbers((device) => newestTelemetry(device).battery),
     text: (device) => batteryText(newestTelemetry(device).battery),
     value: (device) => newestTelemetry(device).battery,
   },

@@ -9,7 +9,7 @@ export { isSos, sentenceParts } from '../../schemas/facts/sentence.ts'
 /** A fact about a device, which the console calls an event. */
 export type ApiFact = components['schemas']['HandledFact']
 
-/** The types in words, for choosing one. */
+/** Display names of event types, for the type filter. */
 export const FACT_WORDS: Readonly<Record<FactType, string>> = {
   'alarm.reported': 'Alarm reported',
   'geofence.entered': 'Geofence entered',
@@ -36,12 +36,12 @@ export type FactFilter = {
   readonly to?: string
 }
 
-/** The path of a fact's moment: the device's position then, and its track of that day. */
+/** The path to a fact's time: the device's position then, and its track of that day. */
 export function factPath({ deviceId, at }: ApiFact, zone: string): string {
   return momentPath(deviceId, Date.parse(at), zone)
 }
 
-/** The path of a device's day, at a moment. */
+/** The path to a device's day, with a selected time. */
 export function momentPath(deviceId: string, ms: number, zone: string): string {
   const query = new URLSearchParams({ day: date(ms, zone), at: time(ms, zone) })
   return `${devicePath(deviceId)}?${query}`

@@ -43,7 +43,7 @@ function clockText(position: LiveDevice['position']): string | undefined {
   return ms === undefined ? undefined : `clock ${duration(ms)} ahead`
 }
 
-/** The same without the clock. */
+/** Like `motionText`, but without mentioning the clock. */
 export function movementText(
   { status, lastSeenMs, motion }: Pick<LiveDevice, 'status' | 'lastSeenMs' | 'motion'>,
   now: number,
@@ -68,7 +68,7 @@ export const LOW_BATTERY = 0.15
  * The states of a device that need attention: `Quiet`, `Battery 8 %`, `Too warm`, the name of a
  * raised rule.
  */
-export function exceptionTexts(
+export function listExceptions(
   device: Pick<LiveDevice, 'status' | 'raised' | 'position' | 'telemetry'>,
   ruleNames: ReadonlyMap<string, string> = new Map(),
 ): readonly string[] {

@@ -1,6 +1,6 @@
 import { csvLines } from './csv-lines.ts'
 import { FACT_WORDS, type ApiFact } from './device-facts.ts'
-import { speedIn, type Units } from './measures.ts'
+import { convertSpeed, type Units } from './measures.ts'
 import { readingText } from './readings.ts'
 import type { ApiRule } from './rule-words.ts'
 import { date, duration, time } from './times.ts'
@@ -15,7 +15,7 @@ export function factsCsv(
     units,
   }: {
     readonly nameOf: (fact: ApiFact) => string
-    /** State which field a value belongs to. */
+    /** The rules, which tell the unit of a value. */
     readonly rules: readonly Pick<ApiRule, 'id' | 'when'>[]
     readonly zone: string
     readonly units: Units
@@ -48,7 +48,9 @@ export function factsCsv(
       geofence?.name ?? rule?.name ?? alarm,
       value === undefined ? undefined : readingText(field, value, units),
       typeof seconds === 'number' ? duration(seconds * 1_000, units) : undefined,
-      typeof speed === 'number' ? Math.round(speedIn(units.speed, speed) * 10) / 10 : undefined,
+      typeof speed === 'number'
+        ? Math.round(convertSpeed(units.speed, speed) * 10) / 10
+        : undefined,
       position?.latitude,
       position?.longitude,
     ]

@@ -55,13 +55,13 @@ export function failureOf(
   })
 }
 
-export function unreachable(cause: unknown): ApiFailure {
+export function unreachableFailure(cause: unknown): ApiFailure {
   const message = 'the service cannot be reached: check the network, then try again'
   return new ApiFailure(message, { status: 0, error: 'UNREACHABLE', cause })
 }
 
 /** A fault that the page itself finds in a field. */
-export function faultAt(field: string, message: string): ApiFailure {
+export function fieldFailure(field: string, message: string): ApiFailure {
   return new ApiFailure(message, {
     status: 400,
     error: 'INVALID_PARAMS',
@@ -69,7 +69,7 @@ export function faultAt(field: string, message: string): ApiFailure {
   })
 }
 
-/** Any thrown value, as a failure to show. */
+/** Converts any thrown value to a failure to show. */
 export function toFailure(thrown: unknown): ApiFailure {
   if (thrown instanceof ApiFailure) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)
@@ -92,16 +92,16 @@ function textOf(value: unknown): string | undefined {
  */
 export function faultText({ field, message }: FieldFault, label: string, isEmpty: boolean): string {
   if (/^[A-Z]/.test(message)) return message
-  if (isEmpty) return `Enter ${articleOf(label)} ${inSentence(label)}.`
+  if (isEmpty) return `Enter ${chooseArticle(label)} ${lowerFirstLetter(label)}.`
   const isAboutField = message.startsWith(`${field} `)
   return sentence(isAboutField ? label + message.slice(field.length) : message)
 }
 
-function articleOf(label: string): string {
+function chooseArticle(label: string): string {
   return /^[aeio]/i.test(label) ? 'an' : 'a'
 }
 
 /** Abbreviations keep their capitals. */
-function inSentence(label: string): string {
+function lowerFirstLetter(label: string): string {
   return /^[A-Z]{2}/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1)
 }

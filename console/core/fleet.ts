@@ -18,7 +18,7 @@ export const MOST_DEVICES = 100_000
 
 /** How old a status from the stream may be on arrival. */
 const READ_BEFORE_MS = 10_000
-/** More occur only while no list is being read. */
+/** There are more only while no list is being read. */
 const MOST_FACTS = 5_000
 
 /**
@@ -202,7 +202,7 @@ function changed(ids: readonly string[], id: string, isAdded: boolean): readonly
 
 const idOf = (one: string | { readonly id: string }) => (typeof one === 'string' ? one : one.id)
 
-/** The same record, sent again. */
+/** Whether two positions are the same record, sent again. */
 function isRepeat(one: ApiPosition, other: ApiPosition): boolean {
   return one.recordId === other.recordId && one.receivedAt > other.receivedAt
 }

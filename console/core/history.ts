@@ -5,9 +5,9 @@ export type HistoryOrder =
   | {
       readonly kind: 'read'
       readonly files: readonly File[]
-      /** The device of all points; empty: taken from the files. */
+      /** The device of all points; if empty, the files name the devices. */
       readonly deviceId: string
-      /** Otherwise they are only counted. */
+      /** Whether to send the points, or only count them. */
       readonly isSent: boolean
     }
   | { readonly kind: 'more' }
@@ -29,10 +29,10 @@ export type FoundHistory = {
   /** Skipped items by reason, each with the first location. */
   readonly leftOut: readonly {
     readonly reason: string
-    /** 0: it concerns a whole file. */
+    /** Number of items; 0 if the reason concerns the whole file. */
     readonly count: number
     readonly where: string
   }[]
-  /** Some of the positions, in order. */
+  /** A sample of the positions, in order. */
   readonly places: readonly (readonly [latitude: number, longitude: number])[]
 }

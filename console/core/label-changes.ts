@@ -1,4 +1,4 @@
-/** Whether all devices get a label, or none keeps it. */
+/** `all`: add the label to every device; `none`: remove it from every device. */
 export type LabelChoice = 'all' | 'none'
 
 export type ChosenLabels = { readonly add: string[]; readonly remove: string[] }

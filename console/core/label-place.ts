@@ -31,8 +31,8 @@ type LabelRoom = {
 }
 
 /**
- * Where to put a device's label: on the first side where it is in view and covers nothing else;
- * undefined if there is none. With `isWanted` it then covers something.
+ * Places a device's label on the first side where it is in view and covers nothing else. If there
+ * is no such side, returns undefined, or with `isWanted` a place that covers something.
  */
 export function labelPlace(
   { x, y }: { readonly x: number; readonly y: number },
@@ -49,14 +49,14 @@ export function labelPlace(
   return inView.find(isFree) ?? (isWanted ? (inView[0] ?? boxOn(SIDES[0])) : undefined)
 
   function boxOn({ across, down }: (typeof SIDES)[number]): PixelBox {
-    const far = (side: number, size: number) => side * (FROM_DEVICE + size / 2)
-    const top = y + far(down, height) - height / 2
-    const left = inside(x + far(across, width) - width / 2, across === 0)
+    const centreAt = (side: number, size: number) => side * (FROM_DEVICE + size / 2)
+    const top = y + centreAt(down, height) - height / 2
+    const left = shiftIntoView(x + centreAt(across, width) - width / 2, across === 0)
     return { left, top, right: left + width, bottom: top + height }
   }
 
-  /** Below or above a device in view, the label is shifted into the view. */
-  function inside(left: number, isCentred: boolean): number {
+  /** Shifts a label below or above a device into the view. */
+  function shiftIntoView(left: number, isCentred: boolean): number {
     const isMovable = isCentred && x >= 0 && x <= viewWidth
     return isMovable ? Math.max(FROM_EDGE, Math.min(left, viewWidth - FROM_EDGE - width)) : left
   }
@@ -66,7 +66,7 @@ export function overlap(a: PixelBox, b: PixelBox): boolean {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 }
 
-/** Leaves two pixels between them. */
+/** Whether two boxes are less than two pixels apart. */
 function covers({ left, top, right, bottom }: PixelBox, { x, y, radius }: Circle): boolean {
   const nearestX = Math.max(left, Math.min(x, right))
   const nearestY = Math.max(top, Math.min(y, bottom))

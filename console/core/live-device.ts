@@ -3,7 +3,7 @@ import { comparePositionTimes, seenAt, trueAt } from '../../schemas/geo/position
 import { livenessOf, type Liveness } from '../../schemas/devices/liveness.ts'
 import type { components } from '../api/schema.ts'
 import { toMercator } from '../../schemas/geo/mercator.ts'
-import { motionAfter, type Motion } from './motion.ts'
+import { advanceMotion, type Motion } from './motion.ts'
 
 export type ApiDevice = components['schemas']['Device']
 export type ApiPosition = components['schemas']['LastPosition']
@@ -44,7 +44,10 @@ export type LiveDevice = {
   x: number
   y: number
   searchKey: SearchKey
-  /** The stream steps (see `Fleet`) that last updated the device, and its settings; -1: none. */
+  /**
+   * The stream steps (see `Fleet`) that last updated the device, and its settings; -1: not yet
+   * updated.
+   */
   updatedAtStep: number
   settingsAt: number
   /** The latest change made on this page, and its time by the server's clock. */
@@ -64,7 +67,10 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
     lastSeenMs: Date.parse(heardAt),
     position,
     telemetry: undefined,
-    motion: motionAfter(undefined, position, { atMs: Date.parse(trueAt(position)), isNext: false }),
+    motion: advanceMotion(undefined, position, {
+      atMs: Date.parse(trueAt(position)),
+      isNext: false,
+    }),
     status: 'online',
     raised: [],
     inside: [],
@@ -97,7 +103,7 @@ export function moveTo(
     device.telemetry = undefined
   }
   const atMs = Date.parse(trueAt(position))
-  device.motion = motionAfter(device.motion, position, { atMs, isNext })
+  device.motion = advanceMotion(device.motion, position, { atMs, isNext })
   const { x, y } = toMercator(position.longitude, position.latitude)
   device.x = x
   device.y = y

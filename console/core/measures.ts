@@ -1,6 +1,6 @@
 /**
- * Measurements in words; absent if not measured. Numbers follow the browser's language, with
- * English unit symbols, like the sentences around them.
+ * Formats measurements; a missing measurement formats as undefined. Numbers follow the browser's
+ * language; unit symbols are English, like the surrounding text.
  */
 
 export const SPEED_UNITS = ['km/h', 'mph', 'knots'] as const
@@ -24,26 +24,26 @@ const SHORT = { metres: KILOMETRE, feet: MILE / 10 }
 const PER_METRE_A_SECOND = { 'km/h': 3.6, mph: 3_600 / MILE, knots: 3_600 / 1_852 }
 
 /** Converts m/s to the unit, for plot axes. */
-export function speedIn(unit: Units['speed'], metresPerSecond: number): number {
+export function convertSpeed(unit: Units['speed'], metresPerSecond: number): number {
   return metresPerSecond * PER_METRE_A_SECOND[unit]
 }
 
 /** Converts metres to metres or feet, for plot axes. */
-export function lengthIn(unit: Units['length'], metres: number): number {
+export function convertLength(unit: Units['length'], metres: number): number {
   return unit === 'feet' ? metres / FOOT : metres
 }
 
 /** Formats m/s as `36 km/h`, `22 mph` or `19 kn`. */
 export function speedText(metresPerSecond: number | undefined, units = METRIC): string | undefined {
   if (metresPerSecond === undefined) return undefined
-  const number = speedIn(units.speed, metresPerSecond)
+  const number = convertSpeed(units.speed, metresPerSecond)
   return unitText(number, units.speed === 'knots' ? 'kn' : units.speed, units)
 }
 
 /** Formats a height or an accuracy in metres as `1,820 m` or `5,971 ft`. */
 export function lengthText(metres: number | undefined, units = METRIC): string | undefined {
   if (metres === undefined) return undefined
-  return unitText(lengthIn(units.length, metres), units.length === 'feet' ? 'ft' : 'm', units)
+  return unitText(convertLength(units.length, metres), units.length === 'feet' ? 'ft' : 'm', units)
 }
 
 /** Formats a distance in metres as `969 m` and `10.0 km`, or `318 ft` and `6.2 mi`. */
@@ -56,7 +56,7 @@ export function distanceText(metres: number | undefined, units = METRIC): string
 }
 
 /** Converts metres to kilometres or miles, for plot axes. */
-export function distanceIn(unit: Units['length'], metres: number): number {
+export function convertDistance(unit: Units['length'], metres: number): number {
   return metres / (unit === 'feet' ? MILE : KILOMETRE)
 }
 
@@ -77,14 +77,14 @@ export function countText(
   return `${numberText(number, units)} ${plurals.select(number) === 'one' ? singular : plural}`
 }
 
-/** The words are English in every locale of numbers. */
+/** Plurals are always English, in every number locale. */
 const plurals = new Intl.PluralRules('en')
 
 function unitText(number: number, symbol: string, { locale }: Units, digits = 0): string {
   return `${formatFor(locale, digits, digits).format(number)} ${symbol}`
 }
 
-/** SI symbols, where they exist. */
+/** SI unit symbols, where available. */
 const TIME_SYMBOLS = { second: 's', minute: 'min', hour: 'h', day: 'd', year: 'years' }
 
 /** `12 min`. */
@@ -151,7 +151,7 @@ const LARGE_UNITS = {
 
 /** The longest round length that fits into the scale. */
 export function scaleFor(metresPerPixel: number, units = METRIC): MapScale {
-  const perPixel = lengthIn(units.length, metresPerPixel)
+  const perPixel = convertLength(units.length, metresPerPixel)
   const widest = perPixel * WIDEST_PIXELS
   const { unit, holds } =
     widest < LARGE_UNITS[units.length].holds

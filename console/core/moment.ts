@@ -14,14 +14,14 @@ export function momentOf(text: string, day: string, zone: string): number | unde
   if (!isDay(own) || !/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(clock)) return undefined
   const first = fromInput(`${own}T${clock}`, zone)
   if (first === undefined) return undefined
-  return (text.endsWith(AGAIN) ? repeated(first, zone) : first) + LAST_OF_SECOND_MS
+  return (text.endsWith(AGAIN) ? findLastOccurrence(first, zone) : first) + LAST_OF_SECOND_MS
 }
 
 /** Follows the second occurrence of a repeated time, in the address and in words. */
 const AGAIN = 'again'
 
 /** ` again` for the second occurrence of a time repeated on that day; otherwise empty. */
-export function againText(at: number, zone: string): string {
+export function formatAgain(at: number, zone: string): string {
   const first = momentOf(time(at, zone), date(at, zone), zone) ?? at
   return at - first >= SECOND_MS ? ` ${AGAIN}` : ''
 }
@@ -35,14 +35,14 @@ export function normalizeMoment(text: string): string {
 /** The text of a moment, including its day if the span has several. */
 export function momentInAddress(at: number, span: Span, zone: string): string {
   const text = isOneDay(span) ? time(at, zone) : `${date(at, zone)}T${time(at, zone)}`
-  return text + againText(at, zone).trim()
+  return text + formatAgain(at, zone).trim()
 }
 
 /** The clocks are set back by half an hour in few zones, in all others by an hour. */
 const SET_BACK_MS = [1_800_000, 3_600_000]
 
-/** The second moment with the same clock time, or the only one. */
-function repeated(first: number, zone: string): number {
+/** Finds the second time with the same clock reading, or the only one. */
+function findLastOccurrence(first: number, zone: string): number {
   const shown = toSecond(first, zone)
   const later = SET_BACK_MS.map((ms) => first + ms)
   return later.find((one) => toSecond(one, zone) === shown) ?? first
@@ -54,7 +54,7 @@ function toSecond(at: number, zone: string): string {
 
 type Report = { readonly at: number }
 
-/** A typed moment means the end of its second. */
+/** A typed time means the end of its second. */
 const SECOND_MS = 1_000
 
 /**
@@ -68,14 +68,14 @@ export function stepReports(
 ): { readonly at: number; readonly left: number } {
   let at = from
   for (let left = steps; left !== 0; left -= Math.sign(steps)) {
-    const next = steps < 0 ? reportBefore(reports, at) : reports.find((one) => one.at > at)
+    const next = steps < 0 ? findReportBefore(reports, at) : reports.find((one) => one.at > at)
     if (next === undefined) return { at, left }
     at = next.at
   }
   return { at, left: 0 }
 }
 
-function reportBefore(reports: readonly Report[], at: number): Report | undefined {
+function findReportBefore(reports: readonly Report[], at: number): Report | undefined {
   const shown = reports.findLast((one) => one.at <= at)
   const isAtReport = shown !== undefined && at - shown.at < SECOND_MS
   return isAtReport ? reports.findLast((one) => one.at < shown.at) : shown

@@ -2,9 +2,9 @@ import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 
 /** A device's motion, judged by its positions. */
 export type Motion = {
-  /** Metres per second at the newest position; undefined: unknown. */
+  /** Metres per second at the newest position; undefined if unknown. */
   readonly speed: number | undefined
-  /** Where it has been since `sinceMs`. */
+  /** The device's location since `sinceMs`. */
   readonly place: Coordinates
   /** Undefined if it was already there at the first position read. */
   readonly sinceMs: number | undefined
@@ -22,13 +22,13 @@ const STILL_METRES = 50
 const SPEED_WITHIN_MS = 300_000
 
 /**
- * The motion after a newer position.
+ * Computes the motion after a newer position.
  *
  * @param isNext whether `position` directly follows the previous one: only then is the time of
  * arrival known.
  *   device came to a place.
  */
-export function motionAfter(
+export function advanceMotion(
   before: Motion | undefined,
   position: MeasuredPosition,
   { atMs, isNext }: { readonly atMs: number; readonly isNext: boolean },

@@ -1,5 +1,5 @@
 import { clockTime24 } from './date-words.ts'
-import { faultAt } from './failure.ts'
+import { fieldFailure } from './failure.ts'
 import type { ApiSubscription, ReceiverKind } from './notification-words.ts'
 
 /** The subjects that a form offers. */
@@ -50,7 +50,7 @@ export function eventFields({ about, types, ruleIds, geofenceIds, ends }: Subjec
   if (about === 'positions') return none
   if (about === 'any') return { ...none, geofenceIds: some(geofenceIds) }
   if (about === 'rules') {
-    if (ruleIds.length === 0) throw faultAt('ruleIds', 'Choose a rule.')
+    if (ruleIds.length === 0) throw fieldFailure('ruleIds', 'Choose a rule.')
     return {
       ...none,
       ruleIds: [...ruleIds],
@@ -58,7 +58,7 @@ export function eventFields({ about, types, ruleIds, geofenceIds, ends }: Subjec
     }
   }
   // Only the API creates subscriptions that have rules without types.
-  if (types.length === 0 && ruleIds.length === 0) throw faultAt('types', 'Choose an event.')
+  if (types.length === 0 && ruleIds.length === 0) throw fieldFailure('types', 'Choose an event.')
   return { types: some(types), ruleIds: some(ruleIds), geofenceIds: some(geofenceIds) }
 }
 
@@ -86,7 +86,7 @@ export function hoursOf(days: readonly string[], values: Values) {
 function clockOfField(field: string, { [field]: typed = '' }: Values): string {
   const clock = typed.trim() === '' ? '' : clockTime24(typed).slice(0, 5)
   if (clock === '' || clock === '24:00' || /^([01]\d|2[0-3]):[0-5]\d$/.test(clock)) return clock
-  throw faultAt(field, 'Enter a time of day, such as 14:05.')
+  throw fieldFailure(field, 'Enter a time of day, such as 14:05.')
 }
 
 /** @throws {ApiFailure} for a header without a colon. */
@@ -102,7 +102,10 @@ export function parseTargetDraft(kind: ReceiverKind, values: Values): Record<str
       const headers = lines('headers').map((line) => {
         const [, header, value] = /^([^:]+?)\s*:\s*(.+)$/.exec(line) ?? []
         if (header === undefined) {
-          throw faultAt('target.headers', 'Enter each header as a name, a colon and its value.')
+          throw fieldFailure(
+            'target.headers',
+            'Enter each header as a name, a colon and its value.',
+          )
         }
         return [header, value] as const
       })
@@ -144,7 +147,7 @@ export function splitAge(seconds: number | undefined): { text: string; unit: Age
 }
 
 /**
- * Null: the default age.
+ * Null means the default age.
  * @throws {ApiFailure} for anything but a whole number up to 30 days.
  */
 export function maxAgeSecondsOf({ maxAgeSeconds = '', maxAgeUnit }: Values): number | null {
@@ -157,5 +160,5 @@ export function maxAgeSecondsOf({ maxAgeSeconds = '', maxAgeUnit }: Values): num
 function numberOf(field: string, text: string, least: number, most: number): number {
   const number = Number(text)
   if (Number.isInteger(number) && number >= least && number <= most) return number
-  throw faultAt(field, `Enter a whole number from ${least} to ${most}.`)
+  throw fieldFailure(field, `Enter a whole number from ${least} to ${most}.`)
 }

@@ -22,7 +22,7 @@ export const KINDS = {
 export type ReceiverKind = keyof typeof KINDS
 
 /** The subject: `Geofence entered or geofence left, Yard`, `Rule Too fast raised`. */
-export function whatText(
+export function describeSubject(
   {
     source,
     types,
@@ -93,8 +93,8 @@ function hostOf({ kind, url }: Target): string {
 }
 
 /**
- * Its state: `Failing since 14:05: 500 from example.org; 312 wait`.
- * @param when a time in words, from ISO 8601.
+ * Describes the notification's state: `Failing since 14:05: 500 from example.org; 312 wait`.
+ * @param when formats an ISO 8601 time for display.
  */
 export function stateText(
   {

@@ -3,7 +3,7 @@ import type { components } from '../api/schema.ts'
 type Place = components['schemas']['Place']
 
 /**
- * A place in words, a street with its town and a part of a city with that: `Innere Stadt, Graz`; for a
+ * Formats a place: a street with its town, a district with its city: `Innere Stadt, Graz`; for a
  * geofence only its name.
  */
 export function placeText(place: Place): string | undefined {
@@ -13,8 +13,8 @@ export function placeText(place: Place): string | undefined {
 }
 
 /**
- * `Depot → Innere Stadt, Graz`; for a trip within one place, only its name. Empty if no place is
- * known.
+ * `Depot → Innere Stadt, Graz`; for a trip within a single place, only that name. Empty if no place
+ * is known.
  */
 export function wayText(start: Place, end: Place): string {
   const names = [start, end].map(placeText).filter((name) => name !== undefined)

@@ -6,13 +6,13 @@ export type Stay = {
   readonly ms: number
 }
 
-/** A place where a device has stopped, perhaps often. */
+/** A place where a device has stopped once or more. */
 export type StayedPlace = Stay & { readonly stays: number }
 
-/** Stops closer together than this are at one place. */
+/** Stops closer together than this count as one place. */
 const ONE_PLACE_METRES = 200
 
-/** The places of stays, the longest total time first. */
+/** Groups stays by place, longest total time first. */
 export function placesOf(stays: readonly Stay[]): readonly StayedPlace[] {
   const places: StayedPlace[] = []
   // The longest stay has the most accurate centre.

@@ -4,7 +4,7 @@ import {
   METRIC,
   speedText,
   type Units,
-  distanceIn,
+  convertDistance,
   distanceText,
   numberText,
 } from './measures.ts'
@@ -56,7 +56,7 @@ const ABBREVIATIONS = ['hdop', 'rpm', 'rssi', 'snr']
 
 /** The label of an attribute: `engineHours` is "Engine hours"; unknown ones keep their name. */
 export function attributeName(name: string): string {
-  if (known(name) === undefined) return name
+  if (findKnownReading(name) === undefined) return name
   if (ABBREVIATIONS.includes(name)) return name.toUpperCase()
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -70,36 +70,40 @@ export function attributeText(
 ): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'string') return value
-  const unit = known(name)?.unit
+  const unit = findKnownReading(name)?.unit
   if (unit === 'm') return distanceText(value, units) ?? ''
   const number = numberText(value, units, 3)
   return unit === undefined ? number : `${number} ${unit}`
 }
 
 /** The value of an attribute for a plot's axis: distances are in kilometres or miles. */
-export function plottedNumber(name: string, value: unknown, { length }: Units): number | undefined {
+export function convertForPlot(
+  name: string,
+  value: unknown,
+  { length }: Units,
+): number | undefined {
   if (typeof value !== 'number') return undefined
-  return known(name)?.unit === 'm' ? distanceIn(length, value) : value
+  return findKnownReading(name)?.unit === 'm' ? convertDistance(length, value) : value
 }
 
-/** The name and, if there is one, the unit of `plottedNumber`: `Temperature, °C`. */
+/** The name and, if there is one, the unit of `convertForPlot`: `Temperature, °C`. */
 export function attributeTitle(name: string, { length }: Units): string {
-  const own = known(name)?.unit
+  const own = findKnownReading(name)?.unit
   const unit = own === 'm' ? (length === 'feet' ? 'mi' : 'km') : own
   return unit === undefined ? attributeName(name) : `${attributeName(name)}, ${unit}`
 }
 
 /** The unit of an attribute's number, if it has an agreed one. */
 function attributeUnit(name: string): string | undefined {
-  return known(name)?.unit
+  return findKnownReading(name)?.unit
 }
 
 /** The attributes in display order: those with a defined meaning first. */
 export function sortAttributeNames(names: Iterable<string>): string[] {
-  const rank = (name: string) => (known(name) === undefined ? 1 : 0)
+  const rank = (name: string) => (findKnownReading(name) === undefined ? 1 : 0)
   return [...names].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
 }
 
-function known(name: string) {
+function findKnownReading(name: string) {
   return Object.hasOwn(KNOWN_ATTRIBUTES, name) ? KNOWN_ATTRIBUTES[name] : undefined
 }

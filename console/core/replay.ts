@@ -29,23 +29,23 @@ export function replaySpeed(drives: readonly Drive[]): number {
   return REPLAY_SPEEDS.findLast((speed) => speed <= ms / REPLAYED_MS) ?? REPLAY_SPEEDS[0]
 }
 
-/** Their tracks are read and drawn together. */
+/** Maximum number of devices in a replay: all tracks are loaded and drawn together. */
 export const MOST_REPLAYED = 10
 /** Device ids contain no line breaks. */
 const SEPARATOR = '\n'
 
 /** The other devices named in the address (`with`), so that a replay can be shared. */
-export function othersIn(query: URLSearchParams): readonly string[] {
+export function parseOtherDevices(query: URLSearchParams): readonly string[] {
   const ids = query.get('with')?.split(SEPARATOR).filter(Boolean) ?? []
   return ids.slice(0, MOST_REPLAYED - 1)
 }
 
-/** In the address's form. */
-export function othersText(deviceIds: readonly string[]): string {
+/** The speed as written in the address. */
+export function formatOtherDevices(deviceIds: readonly string[]): string {
   return deviceIds.join(SEPARATOR)
 }
 
 /** The page of the first device, with all devices in the replay. */
 export function replayPath([first = '', ...others]: readonly string[]): string {
-  return `${devicePath(first)}?${new URLSearchParams({ with: othersText(others) })}`
+  return `${devicePath(first)}?${new URLSearchParams({ with: formatOtherDevices(others) })}`
 }

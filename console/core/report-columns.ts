@@ -1,5 +1,12 @@
 import { csvLines } from './csv-lines.ts'
-import { distanceIn, distanceText, numberText, speedIn, speedText, type Units } from './measures.ts'
+import {
+  convertDistance,
+  distanceText,
+  numberText,
+  convertSpeed,
+  speedText,
+  type Units,
+} from './measures.ts'
 import type { ReportRow } from './report-rows.ts'
 import { date, time } from './times.ts'
 
@@ -18,7 +25,7 @@ type ReportColumn = {
   /** The end of the title, and the value, in a file. */
   readonly unit?: (reader: ReportReader) => string
   readonly cell?: (value: number, reader: ReportReader) => number | string
-  /** The least comes first. */
+  /** Sorts ascending by default. */
   readonly isTime?: true
 }
 
@@ -37,7 +44,7 @@ export const REPORT_COLUMNS: readonly [ReportColumn, ...ReportColumn[]] = [
     value: (row) => row.distanceMetres,
     text: (metres, { units }) => distanceText(metres, units) ?? '',
     unit: ({ units }) => (units.length === 'feet' ? ', mi' : ', km'),
-    cell: (metres, { units }) => rounded(distanceIn(units.length, metres)),
+    cell: (metres, { units }) => roundNumber(convertDistance(units.length, metres)),
   },
   {
     id: 'driving',
@@ -45,7 +52,7 @@ export const REPORT_COLUMNS: readonly [ReportColumn, ...ReportColumn[]] = [
     value: (row) => row.drivingSeconds / 3_600,
     text: (hours, { units }) => `${numberText(hours, units, 1)} h`,
     unit: () => ', h',
-    cell: rounded,
+    cell: roundNumber,
   },
   { ...count, id: 'stops', title: 'Stops', value: (row) => row.stops },
   {
@@ -54,7 +61,7 @@ export const REPORT_COLUMNS: readonly [ReportColumn, ...ReportColumn[]] = [
     value: (row) => row.maxSpeed,
     text: (speed, { units }) => speedText(speed, units) ?? '',
     unit: ({ units }) => `, ${units.speed}`,
-    cell: (speed, { units }) => rounded(speedIn(units.speed, speed)),
+    cell: (speed, { units }) => roundNumber(convertSpeed(units.speed, speed)),
   },
   { ...moment, id: 'start', title: 'First start', value: ({ firstStart }) => timeOf(firstStart) },
   { ...moment, id: 'end', title: 'Last end', value: ({ lastEnd }) => timeOf(lastEnd) },
@@ -110,6 +117,6 @@ function timeOf(iso: string | null): number | null {
   return iso === null ? null : Date.parse(iso)
 }
 
-function rounded(number: number): number {
+function roundNumber(number: number): number {
   return Math.round(number * 100) / 100
 }

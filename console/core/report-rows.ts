@@ -3,7 +3,7 @@ import type { components } from '../api/schema.ts'
 
 export type ApiReport = components['schemas']['DeviceReport']
 
-/** How reports are grouped into rows, in words, and the periods that it needs. */
+/** The ways to group reports into rows: display name, and the period each requires. */
 export const GROUPINGS = [
   ['device', 'Device', undefined],
   ['label', 'Label', undefined],

@@ -1,9 +1,9 @@
-import { faultAt } from './failure.ts'
-import { speedIn, type Units } from './measures.ts'
+import { fieldFailure } from './failure.ts'
+import { convertSpeed, type Units } from './measures.ts'
 import { fieldUnit } from './readings.ts'
 import type { ApiRule, RuleWhen } from './rule-words.ts'
 
-/** The kinds of rules that a form offers, in words. */
+/** The kinds of rules offered by the form, with their display names. */
 export const PRESETS = {
   speed: 'Faster than …',
   inside: 'Longer than … at …',
@@ -72,25 +72,25 @@ export function draftOf({ when, forSeconds }: ApiRule, units: Units): RuleDraft 
 }
 
 /** @throws {ApiFailure} for a field that is empty or not a number. */
-export function whenOf(draft: RuleDraft, units: Units): RuleWhen {
+export function parseWhenDraft(draft: RuleDraft, units: Units): RuleWhen {
   const { preset, comparison, geofenceId } = draft
   if (preset === 'silent') return { silent: true }
   if (preset === 'stopped') return { stopped: true }
   if (preset === 'inside' || preset === 'outside') {
-    if (geofenceId === '') throw faultAt('geofenceId', 'Choose a geofence.')
+    if (geofenceId === '') throw fieldFailure('geofenceId', 'Choose a geofence.')
     return preset === 'inside' ? { inside: geofenceId } : { outside: geofenceId }
   }
   if (preset === 'ignition') return { field: 'ignition', is: true }
   const field = draft.field.trim()
-  if (field === '') throw faultAt('when.field', 'Enter the name of a value.')
+  if (field === '') throw fieldFailure('when.field', 'Enter the name of a value.')
   const text = draft.value.trim()
   if (comparison === 'is') {
     return { field, is: text === 'true' || text === 'false' ? text === 'true' : text }
   }
   const scale = scaleOf(field, units)
-  const limit = numberIn('when', draft.value) / scale
+  const limit = parseNumber('when', draft.value) / scale
   const clear =
-    draft.clear.trim() === '' ? {} : { clear: numberIn('when.clear', draft.clear) / scale }
+    draft.clear.trim() === '' ? {} : { clear: parseNumber('when.clear', draft.clear) / scale }
   return comparison === 'above'
     ? { field, above: limit, ...clear }
     : { field, below: limit, ...clear }
@@ -101,13 +101,13 @@ const LEAST_SILENT_SECONDS = 10
 
 /** @throws {ApiFailure} for a time that the service rejects. */
 export function forSecondsOf({ preset, minutes }: RuleDraft): number {
-  const number = minutes.trim() === '' ? 0 : numberIn('forSeconds', minutes)
+  const number = minutes.trim() === '' ? 0 : parseNumber('forSeconds', minutes)
   const seconds = Math.round(number * 60)
   if (seconds < 0 || number > LONGEST_MINUTES) {
-    throw faultAt('forSeconds', `Enter minutes from 0 to ${LONGEST_MINUTES}, a week.`)
+    throw fieldFailure('forSeconds', `Enter minutes from 0 to ${LONGEST_MINUTES}, a week.`)
   }
   if (preset === 'silent' && seconds < LEAST_SILENT_SECONDS) {
-    throw faultAt('forSeconds', 'Enter the minutes: shorter silences are usual.')
+    throw fieldFailure('forSeconds', 'Enter the minutes: shorter silences are usual.')
   }
   return seconds
 }
@@ -120,14 +120,14 @@ export function enteredUnit(field: string, units: Units): string | undefined {
 
 /** Converts the service's number to the entered one. */
 function scaleOf(field: string, units: Units): number {
-  if (field === 'speed') return speedIn(units.speed, 1)
+  if (field === 'speed') return convertSpeed(units.speed, 1)
   return field === 'battery' ? 100 : 1
 }
 
 /** @throws {ApiFailure} */
-function numberIn(field: string, text: string): number {
+function parseNumber(field: string, text: string): number {
   const number = Number(text.trim().replace(',', '.') || NaN)
-  if (!Number.isFinite(number)) throw faultAt(field, 'Enter a number.')
+  if (!Number.isFinite(number)) throw fieldFailure(field, 'Enter a number.')
   return number
 }
 

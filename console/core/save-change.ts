@@ -3,7 +3,7 @@ import { ApiFailure, toFailure, type FieldFault } from './failure.ts'
 type Fields = Readonly<Record<string, unknown>>
 type Versioned = { readonly revision: number }
 
-/** The values of a form that differ from its initial ones; null stands for nothing. */
+/** Finds the form values that differ from the initial ones; null means empty. */
 export function findChangedValues(before: object, entered: object): Fields {
   return Object.fromEntries(
     Object.entries(entered).filter(([name, value]) => !isSame((before as Fields)[name], value)),
@@ -40,13 +40,13 @@ export function changeSaver<Item extends Versioned>(
       const both = others.filter(
         (field) => Object.hasOwn(mine, field) && !isSame((current as Fields)[field], mine[field]),
       )
-      if (both.length > 0) throw takenMeanwhile(both, current)
+      if (both.length > 0) throw changedMeanwhileFailure(both, current)
       return { saved: await send({ ...mine, revision: seen }), others }
     }
   }
 }
 
-function takenMeanwhile(fields: readonly string[], current: Fields): ApiFailure {
+function changedMeanwhileFailure(fields: readonly string[], current: Fields): ApiFailure {
   const details = fields.map((field): FieldFault => ({
     field,
     message: `Somebody else has changed this in the meantime${words(current[field])}. Save again to replace it.`,

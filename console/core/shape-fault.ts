@@ -7,11 +7,14 @@ const CROSSING = new RegExp(
   String.raw`^the edges that start at ${PLACE} and ${PLACE} must not meet`,
 )
 
-/** A fault of a shape as whoever draws it sees it: by corners, counted from 1, not by coordinates. */
+/**
+ * Describes a fault of a shape to the person drawing it: by corner numbers (from 1), not by
+ * coordinates.
+ */
 export function shapeFaultText(message: string): string {
   const [, one, other] = CROSSING.exec(message) ?? []
   if (one !== undefined && other !== undefined) {
-    return `The edges after corner ${cornerIn(one)} and after corner ${cornerIn(other)} cross or touch: move a corner.`
+    return `The edges after corner ${parseCorner(one)} and after corner ${parseCorner(other)} cross or touch: move a corner.`
   }
   if (/^(shape\.)?radius must be/.test(message)) {
     return 'A point needs a property radius: a number of metres, from 10 to 1,000,000.'
@@ -23,11 +26,11 @@ export function shapeFaultText(message: string): string {
 }
 
 /** The last index counts the corners. */
-function cornerIn(indices: string): number {
+function parseCorner(indices: string): number {
   return Number(/(\d+)\]$/.exec(indices)?.[1] ?? 0) + 1
 }
 
 /** A single index names a whole ring. */
 function placeText(indices: string): string {
-  return /^\[\d+\]$/.test(indices) ? 'the outline' : `corner ${cornerIn(indices)}`
+  return /^\[\d+\]$/.test(indices) ? 'the outline' : `corner ${parseCorner(indices)}`
 }

@@ -8,7 +8,7 @@ type ApiKey = components['schemas']['Key']
 type Rejection = components['schemas']['Rejection']
 type Minute = components['schemas']['SystemMinute']
 
-/** Facts about a device that is not online; undefined: unknown, or hidden from this operator. */
+/** Facts about a device that is not online; undefined if unknown, or hidden from this operator. */
 export type SilenceFacts = {
   /** Undefined if no device has the id. */
   readonly device:
@@ -65,7 +65,7 @@ const NEWEST = 5
 export function silenceReasons(facts: SilenceFacts, now: number): readonly SilenceReason[] {
   const { device } = facts
   const key = keyEnded(facts, now)
-  const refused = refusedSince(facts)
+  const refused = explainRefused(facts)
   // Since that key ended, it has reported with another key.
   const hasOtherKey = key !== undefined && refused !== undefined && refused.lastMs > key.sinceMs
   const reasons = hasOtherKey ? [refused, key] : [key, refused]
@@ -79,8 +79,8 @@ export function silenceReasons(facts: SilenceFacts, now: number): readonly Silen
     device?.isHistory === true ? ({ kind: 'only-imported' } as const) : undefined,
     facts.clock,
     serviceAway(facts),
-    ...(isRefused ? [] : [notDue(facts, now), lateReports(facts)]),
-    lowBattery(facts),
+    ...(isRefused ? [] : [explainNotDue(facts, now), explainLateReports(facts)]),
+    explainLowBattery(facts),
   ].filter(isKnown)
 }
 
@@ -109,8 +109,8 @@ function timeOf(text: string | null): number {
   return text === null ? Infinity : Date.parse(text)
 }
 
-/** Its refusals since it last reported, with the cause of the latest. */
-function refusedSince({ device, rejections = [] }: SilenceFacts) {
+/** Counts the device's refused reports since it last reported, with the latest cause. */
+function explainRefused({ device, rejections = [] }: SilenceFacts) {
   const since = rejections.filter(
     ({ receivedAt, error, message }) =>
       Date.parse(receivedAt) > (device?.lastSeenMs ?? 0) &&
@@ -146,7 +146,7 @@ function serviceAway({ device, positions = [], minutes = [] }: SilenceFacts) {
   return { kind: 'service-away' as const, fromMs: from, toMs: to + MINUTE_MS, minutes: away.length }
 }
 
-function notDue({ device, positions = [] }: SilenceFacts, now: number) {
+function explainNotDue({ device, positions = [] }: SilenceFacts, now: number) {
   // Reports that arrived together count as one.
   const heard = [...new Set(positions.map((one) => Date.parse(seenAt(one))))].sort((a, b) => b - a)
   const everyMs = median(heard.slice(1).map((at, index) => (heard[index] ?? at) - at))
@@ -156,7 +156,7 @@ function notDue({ device, positions = [] }: SilenceFacts, now: number) {
     : undefined
 }
 
-function lateReports({ positions = [] }: SilenceFacts) {
+function explainLateReports({ positions = [] }: SilenceFacts) {
   const byMs = median(
     positions
       .filter(({ imported }) => imported !== true)
@@ -166,7 +166,7 @@ function lateReports({ positions = [] }: SilenceFacts) {
   return byMs >= LATE_MS ? { kind: 'late' as const, byMs } : undefined
 }
 
-function lowBattery({ device }: SilenceFacts) {
+function explainLowBattery({ device }: SilenceFacts) {
   const fraction = device?.battery
   return fraction !== undefined && fraction <= LOW_BATTERY
     ? { kind: 'battery-low' as const, fraction }

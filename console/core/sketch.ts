@@ -35,10 +35,10 @@ export function sketchOf(apiShape: ApiShape): Sketch {
 }
 
 /** Undefined while something is missing. */
-export function drawnShape(sketch: Sketch): GeofenceShape | undefined {
+export function buildShape(sketch: Sketch): GeofenceShape | undefined {
   if (sketch.type === 'circle') {
     if (sketch.centre === undefined) return undefined
-    const [longitude, latitude] = rounded(sketch.centre)
+    const [longitude, latitude] = roundPosition(sketch.centre)
     return { type: 'circle', latitude, longitude, radius: sketch.radius }
   }
   const polygons = sketch.polygons.map((rings) => rings.map(closeRing))
@@ -61,7 +61,7 @@ export function handlesOf(sketch: Sketch): readonly Handle[] {
   if (sketch.type === 'circle') {
     if (sketch.centre === undefined) return []
     return [
-      { kind: 'edge', at: beside(sketch.centre, sketch.radius, 90), index: 0 },
+      { kind: 'edge', at: movePoint(sketch.centre, sketch.radius, 90), index: 0 },
       { kind: 'whole', at: sketch.centre, index: 0 },
     ]
   }
@@ -94,9 +94,9 @@ export function dragHandle(sketch: Sketch, { kind, at, index }: Handle, to: LonL
   }
   if (kind === 'whole') {
     const [east, north] = [to[0] - at[0], to[1] - at[1]]
-    return withCorners(sketch, ([longitude, latitude]) => [[longitude + east, latitude + north]])
+    return changeCorners(sketch, ([longitude, latitude]) => [[longitude + east, latitude + north]])
   }
-  return withCorners(sketch, (corner, n) => {
+  return changeCorners(sketch, (corner, n) => {
     if (n !== index) return [corner]
     return kind === 'corner' ? [to] : [corner, to]
   })
@@ -104,7 +104,7 @@ export function dragHandle(sketch: Sketch, { kind, at, index }: Handle, to: LonL
 
 /** Removes the corner; a ring keeps at least three. */
 export function removeCorner(sketch: Sketch, index: number): Sketch {
-  return withCorners(sketch, (corner, n, ring) =>
+  return changeCorners(sketch, (corner, n, ring) =>
     n === index && (ring.length > LEAST_CORNERS || (sketch.type === 'area' && sketch.isDrawing))
       ? []
       : [corner],
@@ -124,7 +124,7 @@ export function closeSketch(sketch: Sketch): Sketch {
 }
 
 export function canFinish(sketch: Sketch): boolean {
-  return sketch.type === 'area' && sketch.isDrawing && drawnShape(sketch) !== undefined
+  return sketch.type === 'area' && sketch.isDrawing && buildShape(sketch) !== undefined
 }
 
 export function radiusFrom(centre: LonLat, to: LonLat): number {
@@ -141,7 +141,7 @@ export function ringsOf(sketch: Sketch): readonly (readonly LonLat[])[] {
   if (centre === undefined) return []
   return [
     Array.from({ length: CIRCLE_CORNERS }, (_, n) =>
-      beside(centre, radius, (n * 360) / CIRCLE_CORNERS),
+      movePoint(centre, radius, (n * 360) / CIRCLE_CORNERS),
     ),
   ]
 }
@@ -159,7 +159,7 @@ export function shapeText(apiShape: ApiShape, units: Units = METRIC): string {
 /** Points as `latitude, longitude`, one per line, as other programs write them. */
 export function formatCorners(places: readonly LonLat[]): string {
   return places
-    .map(rounded)
+    .map(roundPosition)
     .map(([longitude, latitude]) => `${latitude}, ${longitude}`)
     .join('\n')
 }
@@ -179,7 +179,7 @@ export function parseCorners(text: string): readonly LonLat[] | undefined {
 
 type ChangeCorner = (corner: LonLat, n: number, ring: readonly LonLat[]) => readonly LonLat[]
 
-function withCorners(sketch: Sketch, change: ChangeCorner): Sketch {
+function changeCorners(sketch: Sketch, change: ChangeCorner): Sketch {
   if (sketch.type === 'circle') return sketch
   let n = -1
   const polygons = sketch.polygons.map((rings) =>
@@ -189,7 +189,7 @@ function withCorners(sketch: Sketch, change: ChangeCorner): Sketch {
 }
 
 /** The point in a direction from another, along the great circle. */
-function beside(from: LonLat, metres: number, direction: number): LonLat {
+function movePoint(from: LonLat, metres: number, direction: number): LonLat {
   const [longitude, latitude] = [radians(from[0]), radians(from[1])]
   const [angle, turn] = [metres / EARTH_RADIUS_METRES, radians(direction)]
   const sine =
@@ -201,18 +201,18 @@ function beside(from: LonLat, metres: number, direction: number): LonLat {
   return [degrees(longitude + east), degrees(Math.asin(sine))]
 }
 
-/** The same longitude, less than half a turn from another. */
+/** Shifts a longitude by full turns to within half a turn of another. */
 function near(longitude: number, other: number): number {
   return longitude + 360 * Math.round((other - longitude) / 360)
 }
 
 function closeRing(ring: readonly LonLat[]): readonly LonLat[] {
-  const corners = ring.map(rounded)
+  const corners = ring.map(roundPosition)
   return corners.slice(0, 1).reduce((all, first) => [...all, first], corners)
 }
 
 /** Rounded to a few centimetres, and within ±180°. */
-function rounded([longitude, latitude]: LonLat): LonLat {
+function roundPosition([longitude, latitude]: LonLat): LonLat {
   return [round(near(longitude, 0)), round(latitude)]
 }
 

@@ -6,14 +6,14 @@ import { dayBounds, isDay, nextDay } from './times.ts'
 export type Span = { readonly first: string; readonly last: string }
 
 /** The days named in the address: `day`, or `from` and `to`; otherwise today. */
-export function spanIn(query: URLSearchParams, today: string): Span {
+export function parseSpan(query: URLSearchParams, today: string): Span {
   const [day, first, last] = ['day', 'from', 'to'].map((name) => query.get(name) ?? '')
   if (isDay(first ?? '') && isDay(last ?? '')) return orderDays(first ?? '', last ?? '')
   const only = isDay(day ?? '') ? (day ?? today) : today
   return { first: only, last: only }
 }
 
-/** Days that were given in either order. */
+/** Sorts two days given in either order. */
 export function orderDays(one: string, other: string): Span {
   return one <= other ? { first: one, last: other } : { first: other, last: one }
 }
@@ -33,7 +33,7 @@ export function isOneDay({ first, last }: Span): boolean {
   return first === last
 }
 
-/** From the start of the first day to the end of the last, in milliseconds. */
+/** Returns the start of the first day and the end of the last, in milliseconds. */
 export function spanBounds({ first, last }: Span, zone: string): { from: number; to: number } {
   return { from: dayBounds(first, zone).from, to: dayBounds(last, zone).to }
 }
@@ -53,7 +53,7 @@ export function spanText(span: Span, today: string, locale?: string): string {
   return datesText(first, last, today, locale)
 }
 
-/** From Monday to Sunday. */
+/** Returns the week of a day, from Monday to Sunday. */
 export function weekOf(day: string): Span {
   const sinceMonday = (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7
   const first = nextDay(day, -sinceMonday)
@@ -71,7 +71,7 @@ export function yearOf(day: string): Span {
 }
 
 /** The days before (-1) or after (1) a span: equally many, or the whole month or year. */
-export function spanBeside(span: Span, by: -1 | 1): Span {
+export function shiftSpan(span: Span, by: -1 | 1): Span {
   const { first, last } = span
   const beside = by < 0 ? nextDay(first, -1) : nextDay(last, 1)
   if (isSame(span, yearOf(first))) return yearOf(beside)
@@ -106,7 +106,7 @@ function isSame(a: Span, b: Span): boolean {
   return a.first === b.first && a.last === b.last
 }
 
-/** How many records a device has on each day; days without any may be missing. */
+/** Number of a device's records per day; days without records may be missing. */
 export type DayCounts = ReadonlyMap<string, { readonly count: number }>
 
 /** The service reads about this many records per second. */
@@ -117,8 +117,8 @@ const MOST_RECORDS = 100_000
  * Undefined if nothing is missing.
  */
 export function nextDays(missing: DayCounts, near: string): Span | undefined {
-  const away = (day: string) => Math.abs(dayCount({ first: near, last: day }) - 1)
-  const days = [...missing.keys()].sort((a, b) => away(a) - away(b))
+  const countDaysAway = (day: string) => Math.abs(dayCount({ first: near, last: day }) - 1)
+  const days = [...missing.keys()].sort((a, b) => countDaysAway(a) - countDaysAway(b))
   const [nearest] = days
   if (nearest === undefined) return undefined
   let [first, last, records] = [nearest, nearest, 0]

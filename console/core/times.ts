@@ -1,4 +1,4 @@
-/** Durations in words, and the clock of a time zone. Milliseconds since the epoch. */
+/** Formats durations, and times in a time zone. Times are in milliseconds since the epoch. */
 import { durationParts } from '../../schemas/text/duration-parts.ts'
 import {
   firstMoment,
@@ -15,7 +15,10 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const YEAR = 365.25 * DAY
 
-/** Elapsed time: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, `5 years ago`; a time in the future is `now`. */
+/**
+ * Elapsed time: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, `5 years ago`; a time in the future
+ * is `now`.
+ */
 export function ago(then: number, now: number): string {
   const ms = now - then
   return ms < SECOND ? 'now' : `${largestUnit(ms)} ago`
@@ -23,7 +26,9 @@ export function ago(then: number, now: number): string {
 
 const inFull = new Intl.RelativeTimeFormat('en')
 
-/** The same in whole words: `4 minutes ago`, `1 day ago`; `just now` for less than a minute. */
+/**
+ * Formats an age in full words: `4 minutes ago`, `1 day ago`; `just now` for less than a minute.
+ */
 export function agoInWords(then: number, now: number): string {
   const ms = now - then
   if (ms < MINUTE) return 'just now'
@@ -42,7 +47,9 @@ function largestUnit(ms: number): string {
   return timeText(Math.floor(ms / YEAR), 'year')
 }
 
-/** In at most two units: `40 s`, `12 min`, `2 h 20 min`, `3 d 4 h`, `5 years`. */
+/**
+ * Formats a duration in at most two units: `40 s`, `12 min`, `2 h 20 min`, `3 d 4 h`, `5 years`.
+ */
 export function duration(ms: number, units = METRIC): string {
   if (ms >= 2 * YEAR) return timeText(Math.floor(ms / YEAR), 'year', units)
   return durationParts(ms / SECOND)
@@ -50,7 +57,7 @@ export function duration(ms: number, units = METRIC): string {
     .join(' ')
 }
 
-/** Minutes in words: `1 hour`, `24 hours`, `90 minutes`, `7 days`. */
+/** Formats a number of minutes: `1 hour`, `24 hours`, `90 minutes`, `7 days`. */
 export function minutesText(minutes: number): string {
   const hours = minutes / 60
   if (hours >= 48 && hours % 24 === 0) return `${hours / 24} days`
@@ -59,7 +66,7 @@ export function minutesText(minutes: number): string {
   return Number.isInteger(hours) && hours > 0 ? `${hours} hours` : `${minutes} minutes`
 }
 
-/** Whole minutes in words, other lengths as `90 s`. */
+/** Formats whole minutes in words, other durations as `90 s`. */
 export function secondsText(seconds: number): string {
   return seconds % 60 === 0 ? minutesText(seconds / 60) : `${seconds} s`
 }
@@ -98,7 +105,7 @@ function shown(ms: number, zone: string): string {
 
 const clocks = new Map<string, LocalClock>()
 
-/** The clock of a zone; creating one takes long. */
+/** Returns a zone's clock; cached because creating it is slow. */
 export function clockOf(zone: string): LocalClock {
   const clock = clocks.get(zone) ?? localClock(zone)
   clocks.set(zone, clock)

@@ -20,7 +20,7 @@ export type TrackPoint = Measured & {
   readonly x: number
   readonly y: number
   readonly attributes: DeviceAttributes
-  /** It was recorded elsewhere, and imported as history. */
+  /** Whether the point was recorded elsewhere and imported as history. */
   readonly isImported: boolean
   /**
    * Between the previous point and this one the device was silent, or its path is unknown: a gap.
@@ -140,7 +140,7 @@ export function pointOf(record: components['schemas']['LastPosition']): TrackPoi
 }
 
 const SMOOTHED_MS = 60_000
-/** The speed of light: a sum of greater numbers would lose the small ones added to it. */
+/** The speed of light: a sum with greater numbers would lose small ones. */
 const FASTEST = 299_792_458
 
 /**

@@ -7,7 +7,7 @@ import { beginOf, type Visit } from './visits.ts'
 
 type Place = components['schemas']['Place']
 type ApiItem = components['schemas']['TripOrStop']
-/** Where an item extends beyond the displayed days. */
+/** Ends at which an item extends beyond the displayed days. */
 type OpenEnds = ApiItem['open']
 
 export type Trip = {
@@ -33,7 +33,7 @@ type Stop = {
   readonly place: Place
 }
 
-/** A time about which nothing is known. */
+/** A period without data. */
 export type Gap = { readonly kind: 'gap'; readonly from: number; readonly to: number }
 
 export type Episode = Trip | Stop | Gap
@@ -78,7 +78,7 @@ export type ShortMoves = {
   readonly to: number
   readonly trips: number
   readonly distanceMetres: number
-  /** None was faster than a running person. */
+  /** Whether all movements were at most as fast as a running person. */
   readonly isOnFoot: boolean
   readonly episodes: readonly Episode[]
 }
@@ -140,7 +140,7 @@ function isShort(one: Episode): boolean {
 export type Totals = {
   readonly trips: number
   readonly distanceMetres: number
-  /** From the start of each trip to its end. */
+  /** Sum of the trips' durations, from start to end. */
   readonly lastedMs: number
 }
 
@@ -191,8 +191,8 @@ export function totalsByDay(
 }
 
 /**
- * The known totals of a span; complete once all of its days with records are known with the same
- * counts.
+ * Adds up the known totals of a span; complete once all of its days with records are known with the
+ * same counts.
  */
 export function sumOfDays(
   { first, last }: Span,
@@ -242,7 +242,7 @@ function episodeLines(episodes: readonly Episode[]) {
       one.kind === 'trip'
         ? [one.start, one.end]
         : one.kind === 'stop'
-          ? [atStop(one), atStop(one)]
+          ? [endAtStop(one), endAtStop(one)]
           : []
     const ofTrip = one.kind === 'trip' ? one : undefined
     const cells = [
@@ -255,7 +255,7 @@ function episodeLines(episodes: readonly Episode[]) {
   })
 }
 
-function atStop({ position, place }: Stop): TripEnd {
+function endAtStop({ position, place }: Stop): TripEnd {
   return { ...position, place }
 }
 
@@ -289,8 +289,8 @@ function episodeOf(item: ApiItem): Trip | Stop {
 
 const NOWHERE = { latitude: 0, longitude: 0, place: null }
 
-/** The distance of a full bar: one flight must not shrink all others to dots. */
-export function fullBar(distances: readonly number[]): number {
+/** Returns the distance of a full bar: a single flight must not shrink all other bars to dots. */
+export function fullBarDistance(distances: readonly number[]): number {
   const some = distances.filter((metres) => metres > 0).sort((a, b) => a - b)
   const usual = some[Math.floor(some.length / 2)] ?? 1
   return Math.min(some.at(-1) ?? 1, 4 * usual)

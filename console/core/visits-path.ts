@@ -1,6 +1,6 @@
 import type { Coordinates } from '../../schemas/geo/distance.ts'
 
-/** The radius of a spot, in metres, until another is chosen. */
+/** Default radius around a point, in metres. */
 const USUAL_METRES = 200
 const DECIMALS = 5
 

@@ -4,9 +4,9 @@ import type { ApiFact } from './device-facts.ts'
 export type Visit = {
   readonly geofenceId: string
   readonly name: string
-  /** Undefined: it was inside when the geofence came into force. */
+  /** Undefined if the device was inside when the geofence came into force. */
   readonly from: number | undefined
-  /** Undefined: it is still inside. */
+  /** Undefined while the device is inside. */
   readonly to: number | undefined
 }
 
@@ -14,7 +14,7 @@ export type Visit = {
  * The stays that started or ended in a range, in order of time.
  * @param facts of one device, the latest first.
  */
-export function visitsIn(facts: readonly ApiFact[]): readonly Visit[] {
+export function pairVisits(facts: readonly ApiFact[]): readonly Visit[] {
   const left = new Set<string>()
   const visits = facts.flatMap(({ type, geofence, at, enteredAt }): Visit[] => {
     if (geofence === undefined) return []
@@ -24,7 +24,7 @@ export function visitsIn(facts: readonly ApiFact[]): readonly Visit[] {
       left.add(geofenceId)
       return [{ geofenceId, name, from: enteredAt ? Date.parse(enteredAt) : undefined, to: ms }]
     }
-    // Its end is already listed.
+    // The visit's end is already listed.
     if (left.delete(geofenceId)) return []
     return [{ geofenceId, name, from: ms, to: undefined }]
   })
@@ -36,7 +36,7 @@ type Row = {
   readonly from: number
   readonly to: number
   readonly place?: { readonly geofenceId?: string | undefined } | null
-  /** Where it extends beyond the range. */
+  /** Ends at which the visit extends beyond the range. */
   readonly open?: 'before' | 'after' | 'both' | null
 }
 
@@ -68,7 +68,7 @@ export function foldVisits<R extends Row>(
   return { at, others }
 }
 
-/** Whether it is at the stop's own place, from start to end. */
+/** Whether the visit is to the stop's own place and covers the whole stop. */
 function isSaid({ geofenceId, from, to }: Visit, stop: Row): boolean {
   const isBeyond = stop.open === 'after' || stop.open === 'both'
   // The facts of the range lack the end of a visit that ends after it.

@@ -77,7 +77,7 @@ export function sampleTime(time: number): string {
   return new Date(time).toISOString()
 }
 
-/** One word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export function shell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -4,7 +4,7 @@ import type { Guide, Setup } from './guide.ts'
 type GuideEntry = {
   readonly id: string
   readonly name: string
-  /** Whether it reports for devices of its own list, under their ids. */
+  /** Whether the app reports for several devices, each under its own id. */
   readonly hasManyDevices?: true
   readonly load: () => Promise<Guide>
 }

@@ -93,12 +93,12 @@ function curl({ address, key, deviceId }: Setup): string {
 
 /** A quote inside single quotes is doubled. Both versions of PowerShell have this command. */
 function powerShell({ address, key, deviceId }: Setup): string {
-  const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+  const quoteForPowerShell = (text: string) => `'${text.replaceAll("'", "''")}'`
   return [
-    `Invoke-RestMethod ${quoted(address + SUBMIT)} -Method Post \``,
-    `  -Headers @{ Authorization = ${quoted(`Bearer ${key}`)} } \``,
+    `Invoke-RestMethod ${quoteForPowerShell(address + SUBMIT)} -Method Post \``,
+    `  -Headers @{ Authorization = ${quoteForPowerShell(`Bearer ${key}`)} } \``,
     `  -ContentType 'application/json; charset=utf-8' \``,
-    `  -Body ${quoted(JSON.stringify({ deviceId, ...SAMPLE }))}`,
+    `  -Body ${quoteForPowerShell(JSON.stringify({ deviceId, ...SAMPLE }))}`,
   ].join('\n')
 }
 
@@ -174,7 +174,7 @@ export const HOME_ASSISTANT: Guide = {
   example: submit,
 }
 
-/** Its strings are Jinja literals, which have the same escapes as JSON. */
+/** The command's strings are Jinja literals, which use the same escapes as JSON. */
 function restCommand({ address, key, deviceId }: Setup): string {
   return `rest_command:
   report_position:

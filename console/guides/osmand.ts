@@ -118,7 +118,7 @@ export const TRACCAR_SERVER: Guide = {
   steps: ({ address, key }) => [
     {
       text: 'Add these lines to Traccar’s configuration file (`conf/traccar.xml`) and restart it.',
-      entries: [{ title: 'traccar.xml', text: forwarding(`${address}${FORWARD}`, key) }],
+      entries: [{ title: 'traccar.xml', text: forwardEntries(`${address}${FORWARD}`, key) }],
     },
     { text: 'Each device appears under its identifier in Traccar: enter that as device id above.' },
   ],
@@ -160,7 +160,7 @@ function osmandUrl({ address, key, deviceId }: Setup): string {
   return `${address}/api/v1/senders/osmand/${key}?id=${id}&lat={0}&lon={1}&timestamp={2}&accuracy={3}&altitude={4}&speed={5}&bearing={6}&speedUnit=mps`
 }
 
-function forwarding(url: string, key: string): string {
+function forwardEntries(url: string, key: string): string {
   const entries = {
     'forward.type': 'json',
     'forward.url': url,

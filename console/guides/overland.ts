@@ -184,7 +184,7 @@ export const GPSLOGGER: Guide = {
 
 function body({ deviceId }: Setup): string {
   const fields = [
-    // GPSLogger must not expand a % in the id itself.
+    // Prevents GPSLogger from expanding a % in the id.
     `"deviceId":${JSON.stringify(deviceId).replaceAll('%', '\\u0025')}`,
     '"latitude":%LAT',
     '"longitude":%LON',

@@ -46,7 +46,7 @@ function page(guide: Guide): string {
       ? []
       : [
           '## By link',
-          `The console makes this link and its QR code. ${link.text}`,
+          `The console creates this link and its QR code. ${link.text}`,
           fence(link.url),
         ]),
     ...(link === undefined ? ['## Set it up'] : ['## By hand']),
@@ -61,7 +61,7 @@ function page(guide: Guide): string {
   ])
 }
 
-/** An entry below a step of a list, and therefore indented. */
+/** Formats an entry below a list item, and so indented. */
 function entry(one: CopyableText): string {
   return indent(addTitle(one))
 }

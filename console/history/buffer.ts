@@ -2,8 +2,8 @@
 class BrowserBuffer extends Uint8Array {
   static override from(value: unknown, encoding?: unknown): BrowserBuffer {
     if (typeof value !== 'string') return new BrowserBuffer(value as ArrayLike<number>)
-    if (encoding === 'base64') return fromCodes(atob(base64(value)))
-    if (encoding === 'latin1') return fromCodes(value)
+    if (encoding === 'base64') return decodeCodes(atob(base64(value)))
+    if (encoding === 'latin1') return decodeCodes(value)
     return new BrowserBuffer(new TextEncoder().encode(value))
   }
 
@@ -56,7 +56,7 @@ class BrowserBuffer extends Uint8Array {
   }
 }
 
-/** Both alphabets, ignoring what Node also skips. */
+/** Decodes both Base64 alphabets, skipping the same characters as Node. */
 function base64(text: string): string {
   const plain = text
     .replaceAll('-', '+')
@@ -65,7 +65,7 @@ function base64(text: string): string {
   return plain.length % 4 === 1 ? plain.slice(0, -1) : plain
 }
 
-function fromCodes(text: string): BrowserBuffer {
+function decodeCodes(text: string): BrowserBuffer {
   return new BrowserBuffer(Array.from(text, (one) => one.charCodeAt(0)))
 }
 

@@ -148,7 +148,7 @@ class Found {
 async function* textOfFile(file: File, onBytes: (bytes: number) => void): Text {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   const isGzip = first === 0x1f && second === 0x8b
-  const bytes = counted(file.stream() as ReadableStream<Uint8Array>, onBytes)
+  const bytes = countItems(file.stream() as ReadableStream<Uint8Array>, onBytes)
   const plain = isGzip ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes
   const reader = (plain as ReadableStream<Uint8Array>).getReader()
   let begin = new Uint8Array()
@@ -169,7 +169,7 @@ async function* textOfFile(file: File, onBytes: (bytes: number) => void): Text {
   if (fault !== undefined) throw fault
 }
 
-function counted(
+function countItems(
   stream: ReadableStream<Uint8Array>,
   onBytes: (bytes: number) => void,
 ): ReadableStream<Uint8Array> {

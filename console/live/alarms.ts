@@ -1,11 +1,11 @@
 import { computed, signal } from '@preact/signals'
 import { api, serverNow } from '../api/client.ts'
-import { isOpenSos, laterHandling, type ApiHandling } from '../core/alarms.ts'
+import { isOpenSos, pickLaterHandling, type ApiHandling } from '../core/alarms.ts'
 import { isSos, mergeFacts, type ApiFact } from '../core/device-facts.ts'
 import { onStreamEvent } from './live.ts'
 
 const EVERY_MS = 10_000
-/** An older call that nobody has closed counts as history. */
+/** Older open calls count as history. */
 const KEPT_MS = 7 * 86_400_000
 const MOST_READ = 200
 
@@ -16,7 +16,7 @@ const changes = signal<ReadonlyMap<string, ApiHandling>>(new Map())
 
 /** The latest known handling of a fact. */
 export function handlingOf({ id, handling }: ApiFact): ApiHandling | undefined {
-  return laterHandling(changes.value.get(id), handling)
+  return pickLaterHandling(changes.value.get(id), handling)
 }
 
 /** The open calls for help, the latest first. */
@@ -49,7 +49,7 @@ export async function changeHandling(
 }
 
 function noteHandling(id: string, handling: ApiHandling | undefined): void {
-  const later = laterHandling(changes.peek().get(id), handling)
+  const later = pickLaterHandling(changes.peek().get(id), handling)
   if (later !== undefined) changes.value = new Map(changes.peek()).set(id, later)
 }
 

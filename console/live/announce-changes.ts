@@ -9,7 +9,7 @@ export const fleetChanges = signal(0)
 /** Like `fleetChanges`, for text that people read: at most twice a second. */
 const changedWords = signal(0)
 
-/** For components that read the fleet: re-renders them when its text changes. */
+/** Re-renders the calling component when the fleet's text changes. */
 export function watchWords(): number {
   return changedWords.value
 }
@@ -19,7 +19,7 @@ let paintedAt = 0
 let wordsTimer: ReturnType<typeof setTimeout> | undefined
 let wordsAt = -Infinity
 
-/** Announces a change of the fleet: soon, and once for many changes. */
+/** Announces a change of the fleet soon; many changes cause a single announcement. */
 export function markChanged(): void {
   if (paintTimer !== undefined || document.hidden) return
   const waitMs = Math.max(0, paintedAt + PAINT_EVERY_MS - performance.now())

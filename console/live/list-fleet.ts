@@ -12,7 +12,7 @@ type FleetLister = {
   readonly isListed: ReadonlySignal<boolean>
   /** Whether the list that belongs to the open stream has been read. */
   readonly isCurrent: ReadonlySignal<boolean>
-  /** Why the last attempt to read the list failed; it is retried automatically. */
+  /** The reason why the last attempt to read the list failed; retried automatically. */
   readonly failure: ReadonlySignal<ApiFailure | undefined>
   /** Whether there are more devices than the page shows. */
   readonly isCut: ReadonlySignal<boolean>
@@ -73,7 +73,7 @@ export function listFleet({
   let listedAt = 0
   let endPause: (() => void) | undefined
 
-  function failed(thrown: unknown): void {
+  function handleFailure(thrown: unknown): void {
     failure.value = toFailure(thrown)
   }
 
@@ -86,7 +86,7 @@ export function listFleet({
       failure.value = undefined
       onChange()
     } catch (thrown) {
-      if (!ending.aborted) failed(thrown)
+      if (!ending.aborted) handleFailure(thrown)
     }
   }
 
@@ -105,7 +105,7 @@ export function listFleet({
         return
       } catch (thrown) {
         if (ending.aborted) return
-        failed(thrown)
+        handleFailure(thrown)
         await pause(Math.max(retryMs, (failure.value?.retryAt ?? 0) - Date.now()))
         retryMs = Math.min(LONGEST_RETRY_MS, retryMs * 2)
       }
@@ -150,7 +150,7 @@ export function listFleet({
 
   function readAhead(): void {
     ahead = new AbortController()
-    readFirst(ahead.signal).catch(failed)
+    readFirst(ahead.signal).catch(handleFailure)
   }
 
   return {
@@ -167,7 +167,7 @@ export function listFleet({
       wantedSince = since
       reading = new AbortController()
       const waitMs = isUnderWay ? Math.max(0, listedAt + listEveryMs - Date.now()) : 0
-      readUntilRead(reading.signal, waitMs).catch(failed)
+      readUntilRead(reading.signal, waitMs).catch(handleFailure)
     },
     stop,
     retry() {

@@ -86,7 +86,7 @@ export function startLive(): void {
 function openAccount(): () => void {
   let opening = 0
 
-  function connected(next: StreamState): void {
+  function applyState(next: StreamState): void {
     connection.value = next
     if (next.kind !== 'open') {
       lister.stop()
@@ -101,7 +101,7 @@ function openAccount(): () => void {
 
   const stream = streamWhileVisible({
     onEvents: applyEvents,
-    onConnection: connected,
+    onConnection: applyState,
     onUnauthorized: askToSignIn,
   })
   const aging = setInterval(age, AGE_EVERY_MS)
@@ -194,7 +194,7 @@ function streamWhileVisible({
         heardAt = Date.now()
         mark = events.at(-1)?.id || mark
         onEvents(events.filter(({ name }) => EVENTS.includes(name)))
-        if (events.some(({ name }) => name === 'gap')) missed()
+        if (events.some(({ name }) => name === 'gap')) startMissing()
       },
       onLost() {
         if (connection.kind !== 'lost') become({ kind: 'lost', since: Date.now() })
@@ -203,7 +203,7 @@ function streamWhileVisible({
     })
   }
 
-  function missed(): void {
+  function startMissing(): void {
     openings += 1
     wholeSince = openings
     if (connection.kind === 'open') become({ ...connection, wholeSince })

@@ -25,7 +25,7 @@ const READERS = {
   },
 } as const
 
-/** Returns the names of these ids known so far; reads the others. */
+/** Returns the names already known for these ids, and loads the missing ones. */
 export function useNamesOf(
   kind: keyof typeof READERS,
   ids: readonly string[],

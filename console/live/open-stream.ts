@@ -85,14 +85,14 @@ async function connect(
   const isResumed = mark.id !== ''
   const silent = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
-  const heard = () => {
+  const restartWatchdog = () => {
     clearTimeout(timer)
     timer = setTimeout(() => silent.abort(), silentMs)
   }
   let status = 0
   let openedAt: number | undefined
   let retryAfterMs = 0
-  heard()
+  restartWatchdog()
   try {
     const response = await fetch(url, {
       headers: {
@@ -116,7 +116,7 @@ async function connect(
     for (;;) {
       const { value, done } = await reader.read()
       if (done) break
-      heard()
+      restartWatchdog()
       const events = read(decoder.decode(value, { stream: true }))
       const last = events.at(-1)
       if (last === undefined) continue

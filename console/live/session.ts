@@ -25,7 +25,7 @@ let askedAt = 0
 /** Reads the signed-in operator, and keeps the session alive while the page is visible. */
 export async function startSession(): Promise<void> {
   onSessionEnded(askToSignIn)
-  otherTabs.onmessage = ({ data }) => (data === 'ended' ? leave() : void renewed())
+  otherTabs.onmessage = ({ data }) => (data === 'ended' ? leave() : void checkSession())
   await extend()
   setInterval(extendVisible, 30_000)
   document.addEventListener('visibilitychange', extendVisible)
@@ -33,7 +33,7 @@ export async function startSession(): Promise<void> {
     if (!persisted) return
     // While the browser had the page in its cache, somebody else may have signed in, or the
     // operator signed out.
-    if (me.value) renewed().catch(() => undefined)
+    if (me.value) checkSession().catch(() => undefined)
     else location.reload()
   })
 }
@@ -111,7 +111,7 @@ function extendVisible(): void {
 }
 
 /** Another tab may have signed in or out, as this operator or another one. */
-async function renewed(): Promise<void> {
+async function checkSession(): Promise<void> {
   const before = me.value
   let next: SignedIn
   try {

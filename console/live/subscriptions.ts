@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { allPages, api } from '../api/client.ts'
 import type { ApiSubscription } from '../core/notification-words.ts'
 
-/** As many as an account may have. */
+/** The maximum number of subscriptions per account. */
 const MOST = 50
 
 /** Failing and disabled subscriptions, as last read. */

@@ -26,8 +26,8 @@ const ALARM_GAP = 4
 const DASHES = { sos: [], rule: [4, 3] }
 
 /**
- * A device at (x, y), 14 pixels wide in a white ring of 2: colour and shape both show its status, so
- * that nobody depends on one of them; an arrow shows its heading if known, including 0°.
+ * Draws a device at (x, y), 14 pixels wide in a white ring of 2. Colour and shape both show its
+ * status, so that it is visible without colours; an arrow shows its heading if known, including 0°.
  */
 export function drawDevice(
   context: CanvasRenderingContext2D,
@@ -93,7 +93,7 @@ function paintDevice(
   }
 }
 
-/** A ring around one with this radius. */
+/** Paints an alarm ring around a mark with this radius. */
 function paintAlarm(
   context: CanvasRenderingContext2D,
   inner: number,
@@ -114,7 +114,7 @@ function paintAlarm(
   context.setLineDash([])
 }
 
-/** Where a device called for help. */
+/** Draws the place where a device called for help. */
 export function drawAlarmPlace(
   context: CanvasRenderingContext2D,
   x: number,
@@ -136,7 +136,7 @@ export function drawAlarmPlace(
   context.fillText('!', x, y + 1.5)
 }
 
-/** A needle whose point is at the spot. */
+/** Draws a pin with its tip at the point. */
 export function drawPin(
   context: CanvasRenderingContext2D,
   x: number,

@@ -17,7 +17,7 @@ export type MapLabel = {
   readonly text: string
   /** A second line. */
   readonly note?: string | undefined
-  /** Shown even if it covers something. */
+  /** Whether to show the label even if it covers something. */
   readonly isWanted?: boolean
 }
 

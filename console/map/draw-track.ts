@@ -2,7 +2,7 @@ import type { MapView } from './map-canvas.ts'
 import { palette } from '../ui/palette.ts'
 import { positionAlong, pointAt, type TrackPoint } from '../core/track.ts'
 
-/** Between two arrows, along the line and across it. */
+/** Minimum distance between two arrows, along the line and across it. */
 const ARROW_PIXELS = 80
 
 export type DrawnLine = {
@@ -14,7 +14,7 @@ export type TimeRange = { readonly from: number; readonly to: number }
 export type LineStyle = {
   readonly alpha: number
   readonly width: number
-  /** With an edge, and arrows along it. */
+  /** Whether the line has a white edge and direction arrows. */
   readonly isCased: boolean
   readonly colour: (speed: number | undefined) => string
 }
@@ -66,7 +66,7 @@ export function drawLine(
     sinceArrow += length
     if (sinceArrow < ARROW_PIXELS || length < 3) continue
     const [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2]
-    // A return trip, or a walk in circles, would pile them up.
+    // Otherwise a return trip, or a walk in circles, would pile up arrows.
     if (arrows.some((one) => Math.hypot(one[0] - x, one[1] - y) < ARROW_PIXELS)) continue
     sinceArrow = 0
     arrows.push([x, y, Math.atan2(y2 - y1, x2 - x1)])

@@ -34,17 +34,17 @@ export function setName(style: Style, name: string, weight: number): Style {
 }
 
 /** The zoom level of a map with this number of metres per pixel. */
-export function zoomAt(resolution: number): number {
+export function resolutionToZoom(resolution: number): number {
   return Math.log2(156_543.03392804097 / resolution)
 }
 
-/** A text property of Protomaps' schema; empty if the feature has none. */
+/** Reads a text property of Protomaps' schema; empty if missing. */
 export function wordOf(feature: FeatureLike, name: string): string {
   const value = valueOf(feature, name)
   return typeof value === 'string' ? value : ''
 }
 
-/** A numeric property of Protomaps' schema; `otherwise` if the feature has none. */
+/** Reads a numeric property of Protomaps' schema; `otherwise` if missing. */
 export function numberOf(feature: FeatureLike, name: string, otherwise: number): number {
   const value = valueOf(feature, name)
   return typeof value === 'number' ? value : otherwise

@@ -34,9 +34,9 @@ export type ShownFleet = {
   readonly now: number
   /** The devices calling for help. */
   readonly sos: ReadonlySet<string>
-  /** Where the selected device called for help, for comparison with its current position. */
+  /** The place where the selected device called for help, drawn besides its current position. */
   readonly alarmAt?: MapPoint | undefined
-  /** A spot that somebody has chosen. */
+  /** A point chosen by the user. */
   readonly pin?: MapPoint | undefined
 }
 
@@ -190,7 +190,7 @@ export class FleetPainter {
     return devices.some(({ raised }) => raised.length > 0) ? 'rule' : undefined
   }
 
-  /** Where the call for help was, and a line from there to the device. */
+  /** Draws the place of the call for help, and a line from there to the device. */
   #drawAlarm(context: CanvasRenderingContext2D, { project }: MapView): void {
     const { alarmAt, selected } = this.#shown
     if (alarmAt === undefined || selected === undefined) return

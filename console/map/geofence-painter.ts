@@ -86,7 +86,7 @@ export class GeofencePainter {
       if (right < 0 || left > width || bottom < 0 || top > height) continue
       const isDot = right - left < DOT_PIXELS && bottom - top < DOT_PIXELS
       const path = isDot
-        ? dotAt((left + right) / 2, (top + bottom) / 2)
+        ? createDotPath((left + right) / 2, (top + bottom) / 2)
         : pathOf(ringPixels(rings, project))
       this.#areas.push([id, path])
       paintArea(context, path, {
@@ -170,7 +170,7 @@ function pathOf(rings: readonly (readonly Pixel[])[], isClosed = true): Path2D {
   return path
 }
 
-function dotAt(x: number, y: number): Path2D {
+function createDotPath(x: number, y: number): Path2D {
   const path = new Path2D()
   path.arc(x, y, DOT_PIXELS / 2, 0, TAU)
   return path

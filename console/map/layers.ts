@@ -23,7 +23,7 @@ type Layer = components['schemas']['ConsoleMap']
 /** The name of the base map, which is below every other layer. */
 export const WORLD = 'World (offline)'
 
-/** The layers that the service offers in addition to the base map; undefined: not read yet. */
+/** The layers that the service offers in addition to the base map; undefined until read. */
 export const offeredLayers = signal<readonly Layer[] | undefined>(undefined)
 
 /**
@@ -32,7 +32,7 @@ export const offeredLayers = signal<readonly Layer[] | undefined>(undefined)
  */
 export const areStreetsShown = signal(false)
 
-/** The name of the layer selected by the operator; empty: none yet. */
+/** The name of the layer selected by the operator; empty until one is selected. */
 const chosenName = createPreference('layer', '', (text) => text)
 
 /**
@@ -220,7 +220,7 @@ async function makeLayers(
   const file = new Archive(url)
   const pmtiles = new PMTiles(file)
   const { tileType, minZoom, minLon, minLat, maxLon, maxLat } = await pmtiles.getHeader()
-  if (!closing.aborted) fileCredit.value = creditIn(await pmtiles.getMetadata())
+  if (!closing.aborted) fileCredit.value = parseCredit(await pmtiles.getMetadata())
   const options = {
     zIndex: ABOVE,
     extent: transformExtent([minLon, minLat, maxLon, maxLat], 'EPSG:4326', 'EPSG:3857'),
@@ -237,7 +237,7 @@ async function makeLayers(
 }
 
 /** The text of a PMTiles file's attribution, which may be HTML. */
-function creditIn(metadata: unknown): string | undefined {
+function parseCredit(metadata: unknown): string | undefined {
   const { attribution } = (metadata ?? {}) as { attribution?: unknown }
   const text = typeof attribution === 'string' ? attribution.replace(/<[^>]*>/g, '').trim() : ''
   return text === '' ? undefined : text

@@ -111,14 +111,14 @@ export class MapCanvas {
 
 const BELOW_NAMES = 2
 
-/** Where the canvas is among the map's layers. */
+/** Marks the canvas's position among the map's layers. */
 class CanvasLayer extends Layer {
   /** OpenLayers would draw the next layer on a bare canvas. */
   readonly #element = document.createElement('div')
 
   constructor(canvas: HTMLCanvasElement) {
     super({ zIndex: BELOW_NAMES })
-    // Below the layers around it otherwise, which are positioned.
+    // Without this, it would be below the surrounding layers, which are positioned.
     this.#element.style.position = 'absolute'
     this.#element.append(canvas)
   }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
-import { fromMercator, WORLD_METRES } from '../../schemas/geo/mercator.ts'
+import { mercatorToDegrees, WORLD_METRES } from '../../schemas/geo/mercator.ts'
 import { scaleFor } from '../core/measures.ts'
 import { Isolated } from '../ui/isolated.tsx'
 import { readerUnits } from '../ui/shown.ts'
@@ -105,7 +105,7 @@ function useView(map: OlMap | undefined) {
     const read = () => {
       const { resolution = 0, center = [0, 0] } = map.getView().getState()
       const y = 0.5 - (center[1] ?? 0) / (2 * HALF_WORLD)
-      const shrinks = Math.cos((fromMercator({ x: 0, y }).latitude * Math.PI) / 180)
+      const shrinks = Math.cos((mercatorToDegrees({ x: 0, y }).latitude * Math.PI) / 180)
       const metresPerPixel = ((resolution * shrinks) / (2 * HALF_WORLD)) * WORLD_METRES
       setView({ zoom: map.getView().getZoom() ?? 0, metresPerPixel })
     }

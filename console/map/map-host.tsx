@@ -12,7 +12,7 @@ import { MapFoot } from './map-foot.tsx'
 import { openMap, panBy, zoomBy, worldState } from './open-map.ts'
 
 /**
- * A map of the world in the page, with buttons, scale and credits.
+ * Renders a world map with buttons, scale and credits.
  *
  * @param open adds a painter to the new map; `paint` is called with it whenever one of `inputs` or
  * the colours have changed, and `leave` before the map is closed.
@@ -30,7 +30,7 @@ export function MapHost<P>({
   areNamesAbove = false,
   legend,
 }: {
-  /** For screen readers. */
+  /** Label for screen readers. */
   label: string
   class?: string
   inputs: readonly unknown[]
@@ -41,7 +41,7 @@ export function MapHost<P>({
   onPan?: () => void
   /** Additional keys, which work while the map has the focus. */
   keys?: KeyActions
-  /** Whether the names of places are above a canvas that is `isBelowNames`. */
+  /** Whether place names are drawn above a canvas with `isBelowNames`. */
   areNamesAbove?: boolean
   /** Additional buttons. */
   children?: ComponentChildren
@@ -119,7 +119,9 @@ function LayersButton({ id }: { id: string }) {
   const button = useRef<HTMLButtonElement>(null)
   const layers = [{ name: WORLD, seenBy: null }, ...(offeredLayers.value ?? [])]
 
-  /** Below the button, or as far down as there is room; another button may have opened it. */
+  /**
+   * Places the chooser below its button, or as far down as fits; another button may have opened it.
+   */
   function placeChoice({ currentTarget: choice }: { currentTarget: HTMLElement }) {
     const { bottom = 0, right = 0 } = button.current?.getBoundingClientRect() ?? {}
     const { clientWidth, clientHeight } = document.documentElement

@@ -4,7 +4,7 @@ import { defaults as standardInteractions } from 'ol/interaction/defaults.js'
 import { effect, signal } from '@preact/signals'
 import { addressOf } from '../core/address.ts'
 import { boundsOf } from '../core/bounds.ts'
-import { fromMercator, type MapPoint } from '../../schemas/geo/mercator.ts'
+import { mercatorToDegrees, type MapPoint } from '../../schemas/geo/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { Archive } from './archive.ts'
 import { addChosenLayer, coveredArea, hasStreets, hasStreetsAt } from './layers.ts'
@@ -28,7 +28,7 @@ world.start().catch(() => undefined)
 export const worldState = signal<'loading' | 'being built' | 'shown' | 'failed'>('loading')
 
 /**
- * A map of the world in an element, with the selected layer over it, and no devices yet.
+ * Opens a world map in an element, with the selected layer over it, and no devices yet.
  *
  * @param areNamesAbove whether names are above a canvas that asks for it.
  * @param isBackdrop before signing in: a map without layers that nobody can move.
@@ -111,7 +111,7 @@ export function fitPoints(
   points: Iterable<MapPoint>,
   {
     animated = isAnimated(),
-    // A single point means nothing without the towns around it.
+    // Zoom for a single point, which is meaningless without the towns around it.
     aloneZoom = 10,
     padding = paddingOf(map),
   }: { animated?: boolean; aloneZoom?: number; padding?: number[] } = {},
@@ -122,7 +122,7 @@ export function fitPoints(
   const [east, north] = toMap({ x: box.east, y: box.north })
   const isOnePlace = box.west === box.east && box.north === box.south
   map.getView().fit([west, south, east, north], {
-    // The view learns of a new size later.
+    // Passed explicitly, because the view learns of a new size later.
     size: map.getSize(),
     padding,
     maxZoom: isOnePlace ? aloneZoom : 16,
@@ -144,7 +144,7 @@ const STREET_ZOOM = 16
 /** At closer zooms, a map without streets is empty. */
 const TOWN_ZOOM = 11
 
-/** How close a point is shown: with the street it is in, or the towns around it. */
+/** Chooses the zoom for a point: close enough to show its street, or else the surrounding towns. */
 export function nearZoom(point: MapPoint): number {
   return hasStreetsAt(toMap(point)) ? STREET_ZOOM : TOWN_ZOOM
 }
@@ -186,9 +186,9 @@ export function toMap({ x, y }: MapPoint): [number, number] {
 }
 
 /** The position at a pixel; beyond 180° its longitude keeps increasing. */
-export function positionAt(map: OlMap, pixel: readonly number[]) {
+export function pixelToPosition(map: OlMap, pixel: readonly number[]) {
   const [x = 0, y = 0] = map.getCoordinateFromPixel([...pixel]) ?? []
-  return fromMercator({ x: x / (2 * HALF_WORLD) + 0.5, y: 0.5 - y / (2 * HALF_WORLD) })
+  return mercatorToDegrees({ x: x / (2 * HALF_WORLD) + 0.5, y: 0.5 - y / (2 * HALF_WORLD) })
 }
 
 function isAnimated(): boolean {

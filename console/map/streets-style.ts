@@ -6,7 +6,7 @@ import type { Palette } from '../core/palette.ts'
 import {
   shapeOf,
   wordOf,
-  zoomAt,
+  resolutionToZoom,
   numberOf,
   labelStyle,
   setName,
@@ -50,7 +50,7 @@ export function streetsStyle(palette: Palette, language: string) {
   const name = nameStyle(palette, language)
 
   return (feature: FeatureLike, resolution: number): Style | Style[] | undefined => {
-    const zoom = zoomAt(resolution)
+    const zoom = resolutionToZoom(resolution)
     const shape = shapeOf(feature)
     if (shape === 'point') return name(feature, zoom)
     switch (feature.get('layer')) {

@@ -32,11 +32,11 @@ export type PaintedTrack = DrawnLine & {
   /** The marker's time and status. */
   readonly at: number
   readonly status: DrawnDevice['status']
-  /** Where it stopped. */
+  /** The device's stops. */
   readonly stops: readonly Pick<Extract<Episode, { kind: 'stop' }>, 'position'>[]
   /** The time range whose part of the track is highlighted. */
   readonly selected: TimeRange | undefined
-  /** In a replay, how much of the path behind the marker is shown. */
+  /** How much of the path behind the marker is shown in a replay. */
   readonly tailMs: number | undefined
   /** Other devices replayed with it. */
   readonly others: readonly {
@@ -44,7 +44,7 @@ export type PaintedTrack = DrawnLine & {
     readonly name: string
     readonly points: readonly TrackPoint[]
   }[]
-  /** For a range, instead of the stops. */
+  /** Places visited, drawn for a range instead of the stops. */
   readonly places: readonly PaintedPlace[]
 }
 

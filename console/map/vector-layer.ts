@@ -34,7 +34,7 @@ export function vectorLayer(
     ...options,
     declutter: VECTOR_NAMES,
     source: new PMTilesVectorSource({
-      // It accepts either; its type requires both.
+      // The library accepts either, but its type requires both.
       url: file as Archive & string,
       ...(maxZoom !== undefined && { maxZoom }),
     }),

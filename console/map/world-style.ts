@@ -5,7 +5,7 @@ import Fill from 'ol/style/Fill.js'
 import Stroke from 'ol/style/Stroke.js'
 import Style from 'ol/style/Style.js'
 import type { Palette } from '../core/palette.ts'
-import { labelStyle, setName, zoomAt } from './feature-style.ts'
+import { labelStyle, setName, resolutionToZoom } from './feature-style.ts'
 
 /**
  * The style of the built-in world map: subdued, so that devices stand out; larger places are named
@@ -44,10 +44,11 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
       case 'lakes':
         return lake
       case 'lakeNames':
-        if (zoomAt(resolution) < LAKES_FROM || isCovered(feature, resolution)) return undefined
+        if (resolutionToZoom(resolution) < LAKES_FROM || isCovered(feature, resolution))
+          return undefined
         return setName(lakeName, String(feature.get('name')), 0)
       case 'rivers': {
-        const zoom = zoomAt(resolution)
+        const zoom = resolutionToZoom(resolution)
         if (Number(feature.get('min_zoom')) > zoom + 1) return undefined
         bed.setWidth(Math.max(1, (zoom - 4) / 2))
         return river
@@ -72,13 +73,17 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
       }
       case 'towns': {
         const people = Number(feature.get('people'))
-        if (people < leastPeople(resolution) || isCovered(feature, resolution)) return undefined
+        if (people < minimumPopulation(resolution) || isCovered(feature, resolution))
+          return undefined
         const style = setName(
           people > 500_000 ? city : town,
           String(feature.get('name')),
           step(people),
         )
-        return withDot(style, zoomAt(resolution) < DOTS_FROM ? undefined : dots[sizeOf(people)])
+        return setDot(
+          style,
+          resolutionToZoom(resolution) < DOTS_FROM ? undefined : dots[sizeOf(people)],
+        )
       }
       default:
         return undefined
@@ -96,13 +101,13 @@ function dot(radius: number, { label: colour, halo }: Palette): Circle {
   return new Circle({ radius, fill, stroke })
 }
 
-/** The place in `dots`: village, town or city. */
+/** Index into `dots`: village, town or city. */
 function sizeOf(people: number): number {
   return people > 100_000 ? 2 : people > 10_000 ? 1 : 0
 }
 
-/** Puts the name beside the dot, or in its position if there is none. */
-function withDot(style: Style, image: Circle | undefined): Style {
+/** Puts the name beside the dot, or at the dot's position if there is no dot. */
+function setDot(style: Style, image: Circle | undefined): Style {
   style.setImage(image as Circle)
   style.getText()?.setTextAlign(image && 'left')
   style.getText()?.setOffsetX(image === undefined ? 0 : image.getRadius() + 4)
@@ -110,8 +115,8 @@ function withDot(style: Style, image: Circle | undefined): Style {
 }
 
 /** At zoom 5 towns of 600 000 people, at zoom 8 of 18 000, at zoom 12 all of them. */
-function leastPeople(resolution: number): number {
-  const zoom = zoomAt(resolution)
+function minimumPopulation(resolution: number): number {
+  const zoom = resolutionToZoom(resolution)
   return zoom >= 11 ? 0 : 2e8 * 10 ** (-zoom / 2)
 }
 
@@ -119,8 +124,8 @@ function leastPeople(resolution: number): number {
 const COUNTRIES_FIRST = 1_000
 
 /**
- * Two steps per doubling. Names of one step are drawn in the tile's order, the largest first; each
- * additional step costs another pass over all tiles in each frame.
+ * Returns the size step, two per doubling. Names of one step are drawn in the tile's order, the
+ * largest first; each additional step costs another pass over all tiles in each frame.
  */
 function step(size: number): number {
   return Math.round(2 * Math.log2(Math.max(1, size)))

@@ -4,7 +4,7 @@ import { CircleAlert, CircleCheck, X } from 'lucide'
 import { toFailure } from '../core/failure.ts'
 import { Icon, IconButton } from './icon.tsx'
 
-/** The minimum time between announcements; of those in between, the newest is announced. */
+/** Minimum time between announcements; if more arrive, only the newest is announced. */
 const ANNOUNCED_EVERY_MS = 5_000
 
 const spoken = signal('')
@@ -58,13 +58,13 @@ const toasts = signal<readonly Toast[]>([])
 const places = signal<readonly string[]>([])
 let made = 0
 
-/** Undoes the latest change, as long as its toast is shown. */
+/** Undoes the latest change while its toast is visible. */
 export const undoLatest = computed<(() => void) | undefined>(() => {
   const one = toasts.value.findLast(({ undo }) => undo !== undefined)
   return one && (() => takeBack(one))
 })
 
-/** Confirms for a while that an action is done; with `undo`, a button reverts it. */
+/** Briefly confirms an action; with `undo`, shows a button that reverts it. */
 export function toast(
   text: string,
   { undo, isFault = false }: { undo?: (() => Promise<void>) | undefined; isFault?: boolean } = {},

@@ -67,7 +67,7 @@ export function CheckGroup({
   class?: string
   options: Choices
   chosen: readonly string[]
-  /** In the order of the options. */
+  /** Called with the chosen values, in the order of the options. */
   set: (chosen: string[]) => void
 }) {
   return (

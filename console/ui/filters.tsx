@@ -19,7 +19,7 @@ export function Filters({
   isUsed,
   children,
 }: {
-  /** For screen readers. */
+  /** Label for screen readers. */
   label: string
   isUsed: boolean
   children: ComponentChildren
@@ -121,7 +121,7 @@ export function FilterSearch({
   const [typed, setTyped] = useState(value)
   const settled = useDebounced(typed, TYPED_MS)
   useEffect(() => setQuery({ [name]: settled.trim() }), [settled])
-  // Back, or "Show all".
+  // The address changed through Back or "Show all".
   useEffect(() => {
     if (value !== settled.trim()) setTyped(value)
   }, [value])
@@ -156,7 +156,7 @@ export function FilterPick({
   names: readonly [string, ...string[]]
   label: string
   placeholder: string
-  /** For the selected value; empty: none. */
+  /** Text for the selected value; may be empty. */
   words: string
   find: FindOptions
 }) {

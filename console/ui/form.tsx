@@ -1,6 +1,12 @@
 import { createContext, type ComponentChildren, type ComponentProps } from 'preact'
 import { useContext, useId, useRef, useState } from 'preact/hooks'
-import { faultAt, toFailure, faultText, type ApiFailure, type FieldFault } from '../core/failure.ts'
+import {
+  fieldFailure,
+  toFailure,
+  faultText,
+  type ApiFailure,
+  type FieldFault,
+} from '../core/failure.ts'
 import { FailedLine } from './states.tsx'
 
 export type Values = Readonly<Record<string, string>>
@@ -94,7 +100,7 @@ export type FieldAttributes = {
 }
 
 /**
- * One field of a form: label, hint, error. `children` renders the control with the attributes that
+ * A form field: label, hint, error. `children` renders the control with the attributes that
  * connect it to them; without `children` the control is a text box.
  */
 export function Field({
@@ -156,7 +162,7 @@ function valuesOf(form: HTMLFormElement): Record<string, string> {
 function refuseHalfFilled(form: HTMLFormElement): Record<string, string> {
   for (const control of form.elements) {
     if (control instanceof HTMLInputElement && control.validity.badInput) {
-      throw faultAt(control.name, 'This date is incomplete: complete it, or clear it.')
+      throw fieldFailure(control.name, 'This date is incomplete: complete it, or clear it.')
     }
   }
   return valuesOf(form)
@@ -170,7 +176,7 @@ function fieldNames(form: HTMLFormElement | null): ReadonlySet<string> {
 type TextEvent = { readonly currentTarget: { readonly value: string } }
 
 /**
- * The attributes of a field whose value also comes from elsewhere. The field keeps what is being
+ * Attributes for a field whose value other controls can also change. The field keeps what is being
  * typed, even when the page is rendered again.
  *
  * @param take gets the typed text, and returns false while it is incomplete.

@@ -25,7 +25,7 @@ export function IsolatedList({ children, most }: { children: readonly string[]; 
   ))
 }
 
-/** The same where no markup is accepted: options and titles. */
+/** Isolates a text where no markup is accepted: options and titles. */
 export function isolate(text: string): string {
   return `\u2068${text}\u2069`
 }

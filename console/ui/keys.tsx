@@ -44,17 +44,17 @@ export function startKeys(): void {
 /** The action of the innermost part that has one for the key. */
 function actionOf({ key, target }: KeyboardEvent): KeyActions[string] | undefined {
   if (!(target instanceof Element)) return undefined
-  const within = (node: Element | undefined) =>
+  const findIn = (node: Element | undefined) =>
     [...registered].findLast(({ keys, part }) => part?.element.current === node && key in keys)
   for (let node: Element | null = target; node !== null; node = node.parentElement) {
-    const found = within(node)
+    const found = findIn(node)
     if (found !== undefined) return found.keys[key]
   }
   const isForBrowser =
     isTyping(target) ||
     document.querySelector('dialog[open]') !== null ||
     (key === 'Escape' && document.querySelector('[popover="auto"]:popover-open') !== null)
-  return isForBrowser ? undefined : within(undefined)?.keys[key]
+  return isForBrowser ? undefined : findIn(undefined)?.keys[key]
 }
 
 /** Lists the keys that work on the page. */

@@ -7,7 +7,9 @@ import { Failed, FailedLine, Loading } from './states.tsx'
 import { Table, type Column } from './table.tsx'
 import { useLoad } from './use-load.ts'
 
-/** A page with a list of the API: loading, unavailable, empty, or a table with a button for more. */
+/**
+ * A page with a list of the API: loading, unavailable, empty, or a table with a button for more.
+ */
 export function ListPage<T>({
   title,
   caption = title,
@@ -91,7 +93,7 @@ type Paged<T> = {
   readonly reload: () => void
   /** Repeats the failed call. */
   readonly retry: () => void
-  /** Reads the next page; undefined if there is none. */
+  /** Reads the next page; undefined on the last page. */
   readonly more: (() => void) | undefined
 }
 

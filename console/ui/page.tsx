@@ -38,7 +38,7 @@ export function arriveAt(heading: HTMLHeadingElement | null): void {
   arrived = pageAddress.value.path
 }
 
-/** The form that had the focus is gone, so the first page's heading gets it. */
+/** Call when the focused form disappears: the first page's heading then gets the focus. */
 export function expectArrival(): void {
   arrived ??= ''
 }

@@ -50,7 +50,7 @@ export function PickInput({
   onPick,
 }: {
   attributes: FieldAttributes
-  /** The label of the selection; empty: nothing is selected. */
+  /** The label of the selection; empty if nothing is selected. */
   shown: string
   placeholder: string
   find: FindOptions

@@ -5,11 +5,11 @@ import { isZone } from '../core/times.ts'
 
 /** The operator's settings in this browser, shared by all its tabs. */
 
-export const theme = keptChoice('theme', ['system', 'light', 'dark'])
-export const speedUnit = keptChoice('speed', SPEED_UNITS)
-export const lengthUnit = keptChoice('length', LENGTH_UNITS)
-export const sosSound = keptChoice('sos-sound', ['off', 'on'])
-export const clockHours = keptChoice('clock', CLOCKS, usualClock())
+export const theme = createChoice('theme', ['system', 'light', 'dark'])
+export const speedUnit = createChoice('speed', SPEED_UNITS)
+export const lengthUnit = createChoice('length', LENGTH_UNITS)
+export const sosSound = createChoice('sos-sound', ['off', 'on'])
+export const clockHours = createChoice('clock', CLOCKS, localeClock())
 
 /** `local`, `UTC` or a name such as `Europe/Vienna`. */
 export const zoneChoice = createPreference('zone', 'local', (text) =>
@@ -57,8 +57,8 @@ export function createPreference<T extends string>(
   return value
 }
 
-/** One of a few texts. */
-function keptChoice<const T extends string>(
+/** Stores a choice among a few texts. */
+function createChoice<const T extends string>(
   name: string,
   choices: readonly [T, ...T[]],
   standard = choices[0],
@@ -71,7 +71,7 @@ function keptChoice<const T extends string>(
 }
 
 /** The clock of the browser's language. */
-function usualClock(): HourClock {
+function localeClock(): HourClock {
   const { hour12 } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions()
   return hour12 === true ? '12' : '24'
 }

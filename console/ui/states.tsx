@@ -52,7 +52,7 @@ export function Failed({ failure, onRetry }: { failure: ApiFailure; onRetry?: ()
   )
 }
 
-/** The same on one line, above content that remains. */
+/** Shows a failure on one line, above content that remains. */
 export function FailedLine({ failure, onRetry }: { failure: ApiFailure; onRetry?: () => void }) {
   return (
     <div class="notice bad row" role="alert">

@@ -11,7 +11,7 @@ export type PlotData = readonly [
   values: readonly (number | null | undefined)[],
 ]
 
-/** The space beside the lines, for the values' axis and for the last mark of the time axis. */
+/** Space left and right of the lines, for the value axis and the time axis's last label. */
 export const PLOT_INSET = { left: 52, right: 16 }
 const TOP = 8
 const TIMES_HEIGHT = 22
@@ -39,7 +39,7 @@ export function TimePlot({
   label: string
   /** Values are whole numbers; the axis starts at 0. */
   isCount?: boolean
-  /** The time axis starts and ends here, in milliseconds; without it, where the data does. */
+  /** Start and end of the time axis, in milliseconds; by default those of the data. */
   span?: { readonly from: number; readonly to: number }
   /** Whether the time axis has marks. */
   hasTimes?: boolean

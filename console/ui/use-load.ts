@@ -7,7 +7,7 @@ export type LoadState<T> = {
   readonly failure: ApiFailure | undefined
   readonly isLoading: boolean
   readonly reload: () => void
-  /** Replaces the data, after a change whose response is known. */
+  /** Replaces the data, for example with the response to a change. */
   readonly set: (data: T) => void
 }
 

@@ -2,7 +2,7 @@ import type { Feature } from 'geojson'
 import GeoJSONVT from 'geojson-vt'
 import vtPbf from 'vt-pbf'
 import {
-  countriesAt,
+  readCountriesAt,
   countryNames,
   lakeNames,
   lakes,
@@ -31,7 +31,7 @@ export function makeTiles(): TileSet {
   }
   const places = { towns: towns() }
   for (const scale of new Set(SCALES)) {
-    const { areas, borders } = countriesAt(scale)
+    const { areas, borders } = readCountriesAt(scale)
     const layers: Layers = {
       land: lines(land(areas), MAX_ZOOM),
       borders: lines([{ type: 'Feature', properties: {}, geometry: borders }], MAX_ZOOM),
@@ -43,7 +43,9 @@ export function makeTiles(): TileSet {
       const shown = places.towns.filter(({ properties: { people, capital } }) => {
         return people >= fewest || (capital && z >= 3)
       })
-      tiles.push(...tilesAt(z, { ...layers, ...(z >= 2 && water), towns: points(shown, MAX_ZOOM) }))
+      tiles.push(
+        ...makeTilesAt(z, { ...layers, ...(z >= 2 && water), towns: points(shown, MAX_ZOOM) }),
+      )
     }
   }
   const bounds = [-180, -85, 180, 85] as const
@@ -76,22 +78,22 @@ export function lines(features: readonly Feature[], maxZoom: number): GeoJSONVT 
   return index(features, { maxZoom, tolerance: 4, buffer: 64 })
 }
 
-/** A name may extend into the neighbouring tiles, but is drawn from its own. */
+/** Points with names: a name may extend into neighbouring tiles, but only one tile contains it. */
 export function points(features: readonly Feature[], maxZoom: number): GeoJSONVT {
   return index(features, { maxZoom, tolerance: 0, buffer: 0 })
 }
 
 /** The tiles of a zoom level with content from at least one layer. */
-function tilesAt(z: number, layers: Layers): Tile[] {
+function makeTilesAt(z: number, layers: Layers): Tile[] {
   const tiles: Tile[] = []
   for (let x = 0; x < 2 ** z; x += 1) {
-    for (let y = 0; y < 2 ** z; y += 1) tiles.push(...tileAt(z, x, y, layers))
+    for (let y = 0; y < 2 ** z; y += 1) tiles.push(...makeTileAt(z, x, y, layers))
   }
   return tiles
 }
 
-/** The tile in Mapbox's format; none if it would be empty. */
-export function tileAt(z: number, x: number, y: number, layers: Layers): Tile[] {
+/** Encodes the tile in Mapbox's format; returns an empty list for an empty tile. */
+export function makeTileAt(z: number, x: number, y: number, layers: Layers): Tile[] {
   const parts = Object.entries(layers).flatMap(([name, layer]) => {
     const tile = layer.getTile(z, x, y)
     return tile === null || tile.features.length === 0 ? [] : [[name, tile] as const]

@@ -8,9 +8,9 @@ const HALF_SPHERE = 2 * Math.PI
  * areas on both sides of 180°, so its rings may run across the whole plane: here they are cut
  * there.
  */
-export function planar(area: Polygon | MultiPolygon): MultiPolygon {
+export function toPlanar(area: Polygon | MultiPolygon): MultiPolygon {
   const polygons = area.type === 'Polygon' ? [area.coordinates] : area.coordinates
-  const coordinates = polygons.flatMap((rings) => cut(outerFirst(rings).map(windingAsOnSphere)))
+  const coordinates = polygons.flatMap((rings) => cut(outerFirst(rings).map(windAsOnSphere)))
   return { type: 'MultiPolygon', coordinates }
 }
 
@@ -27,7 +27,7 @@ function outerFirst(rings: Position[][]): Position[][] {
  * On the sphere a ring's direction determines its inside. In the 10m file some are inverted: an
  * outer ring would enclose all but the land, a hole all but the lake.
  */
-function windingAsOnSphere(ring: Position[], index: number): Position[] {
+function windAsOnSphere(ring: Position[], index: number): Position[] {
   const isLarge = geoArea({ type: 'Polygon', coordinates: [ring] }) > HALF_SPHERE
   const isHole = index > 0
   return isLarge === isHole ? ring : [...ring].reverse()

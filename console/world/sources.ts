@@ -4,7 +4,7 @@ import { geoArea, geoCentroid } from 'd3-geo'
 import type { Feature, FeatureCollection, MultiLineString, MultiPolygon, Polygon } from 'geojson'
 import { feature, mesh } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
-import { planar } from './planar.ts'
+import { toPlanar } from './planar.ts'
 
 const installed = createRequire(import.meta.url)
 
@@ -12,7 +12,7 @@ export type Scale = '110m' | '50m' | '10m'
 type Countries = Topology<{ countries: GeometryCollection<{ name: string }> }>
 
 /** Land areas and borders from Natural Earth, at a scale of 1 : 110, 50 or 10 million. */
-export function countriesAt(scale: Scale) {
+export function readCountriesAt(scale: Scale) {
   const topology = read(`world-atlas/countries-${scale}.json`) as Countries
   const { countries } = topology.objects
   const areas = feature(topology, countries).features as Feature<
@@ -27,14 +27,14 @@ export function land(areas: readonly Feature<Polygon | MultiPolygon>[]): Feature
   return areas.map(({ geometry }) => ({
     type: 'Feature',
     properties: {},
-    geometry: planar(geometry),
+    geometry: toPlanar(geometry),
   }))
 }
 
 /** A point in the largest part of each country, with its name and its size. */
 export function countryNames(areas: readonly Feature<Polygon | MultiPolygon, { name: string }>[]) {
   return areas.map(({ geometry, properties: { name } }) => {
-    const parts = planar(geometry).coordinates.map(([outer = []]): Polygon => ({
+    const parts = toPlanar(geometry).coordinates.map(([outer = []]): Polygon => ({
       type: 'Polygon',
       coordinates: [outer],
     }))

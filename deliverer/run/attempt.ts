@@ -10,7 +10,7 @@ import {
   afterAttempt,
   isSuccess,
   needsTest,
-  mostAfter,
+  limitAfter,
   type AttemptMade,
   type AttemptReport,
 } from '../after-attempt.ts'
@@ -30,7 +30,7 @@ export type Load = {
   readonly told: readonly Told[]
   /** The mark after the first n items. */
   readonly markAfter: (count: number) => string
-  /** Whether nothing follows; otherwise the lease is retained after a success. */
+  /** Whether to release the lease after a success, because no items follow. */
   readonly end: boolean
   /** For a mail: its only recipients. */
   readonly to?: readonly string[]
@@ -81,7 +81,7 @@ export function attempts(parts: AttemptParts) {
     return isSuccess(answer.status)
   }
 
-  /** With the wrong key the subscription fails like any other, so that operators see why. */
+  /** With a wrong key the subscription fails in the usual way, so operators see why. */
   function openSecrets({ sealed, id }: DeviceSubscription): SubscriptionSecrets | UnsealingError {
     if (opened?.sealed === sealed) return opened.secrets
     try {
@@ -138,7 +138,7 @@ export function attempts(parts: AttemptParts) {
       }),
       ...(kind === 'test' && { test: outcome }),
     }
-    if (kind !== 'test') most = mostAfter(most, made)
+    if (kind !== 'test') most = limitAfter(most, made)
     const written = await leases.write(
       claimed,
       (progress, revision) =>
@@ -158,7 +158,7 @@ export function attempts(parts: AttemptParts) {
         at: begunAt,
         ids,
         deviceIds: outcome.answer === '' ? [] : deviceIdsOf(told),
-        attempt: kind === 'test' ? 1 : (failuresBefore(kind, claimed)?.failures ?? 0) + 1,
+        attempt: kind === 'test' ? 1 : (countFailures(kind, claimed)?.failures ?? 0) + 1,
         ...outcome,
       })
       .catch((error: unknown) => {
@@ -176,16 +176,16 @@ export function attempts(parts: AttemptParts) {
     return revision === claimed.revision ? subscription : undefined
   }
 
-  function mostItems({ target }: DeviceSubscription): number {
+  function maxItems({ target }: DeviceSubscription): number {
     if (target.kind === 'email') return MOST_IN_MAIL
     const batch = target.kind === 'webhook' ? (target.batch ?? 1) : 1
     return Math.max(1, Math.min(batch, most))
   }
 
-  return { attempt, mostItems }
+  return { attempt, mostItems: maxItems }
 }
 
-function failuresBefore(kind: Load['kind'], { progress }: DeviceSubscription) {
+function countFailures(kind: Load['kind'], { progress }: DeviceSubscription) {
   return kind === 'late' ? progress.late : progress.attempt
 }
 

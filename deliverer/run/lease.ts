@@ -29,12 +29,15 @@ export function leases({
   })
 
   return {
-    /** How much longer another process has it. */
+    /** How much longer another process holds the lease. */
     heldFor({ lease }: SubscriptionProgress): number {
       return lease === undefined || lease.owner === owner ? 0 : Math.max(0, lease.until - now())
     },
 
-    /** Undefined: another process has it, `unless` says no, or the subscription was changed or deleted. */
+    /**
+     * Takes the lease. Undefined if another process has it, `unless` forbids it, or the
+     * subscription was changed or deleted.
+     */
     async take(
       subscription: DeviceSubscription,
       unless: () => boolean,
@@ -63,8 +66,8 @@ export function leases({
 
     /**
      * Writes progress if this process still has the lease, and releases the lease unless `keep`.
-     * Undefined: the lease was lost, and nothing is written. `revision`: the subscription's current
-     * revision.
+     * Undefined if the lease was lost; nothing is written then. `revision`: the subscription's
+     * current revision.
      */
     async write(
       key: Key,

@@ -100,8 +100,8 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
   }
 
   /**
-   * One page of the feed; labels, which events do not contain, are looked up for all its devices
-   * together.
+   * Reads one page of the feed. Events do not contain labels, so these are looked up for all the
+   * page's devices together.
    */
   async function pageOf(
     subscription: DeviceSubscription,
@@ -109,14 +109,14 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
   ) {
     const { accountId, source, labels } = subscription
     const tooLate: string[] = []
-    const wanted = (event: DeviceFact | PositionReported) => {
+    const isToSend = (event: DeviceFact | PositionReported) => {
       const age = ageOf(subscription, event, now())
       const isWanted = age !== 'too old' && wants(subscription, event)
       if (isWanted && age === 'omitted') tooLate.push(event.deviceId)
       return isWanted && age === 'sent'
     }
     const feed = source === 'facts' ? feeds.facts : feeds.positions
-    const page = await feed.read({ ...query, accountId, after, wants: wanted })
+    const page = await feed.read({ ...query, accountId, after, wants: isToSend })
     const found = (page.items as readonly FeedItem<DeviceFact | PositionReported>[]).flatMap(
       (entry) => {
         const item = itemOf(entry)
@@ -132,11 +132,11 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
         ? [{ told, mark: found[place]!.mark }]
         : [],
     )
-    return { ...page, kept, leftOut: await selected(subscription, tooLate) }
+    return { ...page, kept, leftOut: await countSelected(subscription, tooLate) }
   }
 
   /** The number of devices in a list, possibly with repeats, that a subscription is about. */
-  async function selected(subscription: DeviceSubscription, deviceIds: readonly string[]) {
+  async function countSelected(subscription: DeviceSubscription, deviceIds: readonly string[]) {
     if (subscription.labels === undefined || deviceIds.length === 0) return deviceIds.length
     const devices = await devicesOf(subscription.accountId, deviceIds)
     return devices.filter(({ labels }, place) =>
@@ -145,7 +145,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
   }
 
   /** The items after a mark. */
-  async function after(
+  async function readAfter(
     subscription: DeviceSubscription,
     { mark: from, limit, ...query }: ItemsQuery,
   ): Promise<NextItems> {
@@ -176,10 +176,10 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
   }
 
   return {
-    after,
+    after: readAfter,
 
     /** The items with these ids that still exist. */
-    async byIds(
+    async readByIds(
       { accountId, source }: DeviceSubscription,
       ids: readonly string[],
     ): Promise<readonly Told[]> {
@@ -212,7 +212,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
       let result = waiting ?? { count: 0, more: false, mark }
       while (result.count < MOST_COUNTED && !query.signal.aborted) {
         const from = { mark: result.mark, limit: COUNTED_AT_ONCE, waitMs: 0 }
-        const page = await after(subscription, { ...from, ...query })
+        const page = await readAfter(subscription, { ...from, ...query })
         const count = result.count + page.told.length
         result = { count, more: !page.end, mark: page.mark }
         if (page.end) break

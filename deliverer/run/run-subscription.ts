@@ -7,7 +7,7 @@ import {
 } from '../../schemas/subscriptions/subscription.ts'
 import type { SubscriptionStore } from '../../store/subscriptions.ts'
 import { mailWaitMs } from '../after-attempt.ts'
-import { oldestLate, removeOldest } from '../late-mails.ts'
+import { findOldestLate, removeOldest } from '../late-mails.ts'
 import { gapItem, testItem } from '../../schemas/subscriptions/item.ts'
 import type { RequestSlots } from '../turns.ts'
 import { attempts, type AttemptParts, type Load } from './attempt.ts'
@@ -36,7 +36,7 @@ export type RunnerParts = AttemptParts & {
 
 /** The outcome of a step. */
 type Next = {
-  /** The current subscription; absent: it must be read again. */
+  /** The current subscription; absent if it must be read again. */
   readonly subscription?: DeviceSubscription | undefined
   readonly restMs?: number
 }
@@ -53,7 +53,7 @@ export function runSubscription(
   let waitingSince: number | undefined
   /** Aborted when the subscription has been changed, or the process stops. */
   let wake = new AbortController()
-  /** Where it continues reading: entries between the stored mark and this one are not wanted. */
+  /** The mark where reading continues: no entry between the stored mark and this one is wanted. */
   let cursor = { from: '', revision: 0, mark: '', savedAt: now(), leftOut: 0 }
   let countedAt = -Infinity
 
@@ -74,7 +74,7 @@ export function runSubscription(
         next = { restMs: RETRY_MS }
       }
       if (next.restMs !== undefined) {
-        const mostMs = Math.min(LOOKS_EVERY_MS, untilLateMail(current))
+        const mostMs = Math.min(LOOKS_EVERY_MS, timeToLateMail(current))
         await pause(Math.min(next.restMs, mostMs), wake.signal)
       }
     }
@@ -94,7 +94,7 @@ export function runSubscription(
       waitingSince = undefined
       return { subscription: await countWaiting(subscription), restMs: Infinity }
     }
-    if (untilLateMail(subscription) <= 0) return deliver(subscription, loadLate)
+    if (timeToLateMail(subscription) <= 0) return deliver(subscription, loadLate)
     const isAgain = progress.resend.length > 0
     const every = isAgain ? 0 : (progress.deliveredAt ?? 0) + everySeconds * 1_000
     const dueAt = Math.max(progress.attempt?.nextAt ?? 0, every)
@@ -137,20 +137,20 @@ export function runSubscription(
   async function loadAgain(claimed: DeviceSubscription): Promise<Load | undefined> {
     const { mark, resend } = claimed.progress
     const ids = resend.slice(0, mostItems(claimed))
-    const told = await items.byIds(claimed, ids)
+    const told = await items.readByIds(claimed, ids)
     if (told.length > 0) return { kind: 'again', told, markAfter: () => mark, end: false }
-    const withoutThem = (progress: SubscriptionProgress) => ({
+    const dropItems = (progress: SubscriptionProgress) => ({
       ...progress,
       resend: progress.resend.filter((id) => !ids.includes(id)),
     })
-    await leases.write(key, withoutThem, { keep: true })
+    await leases.write(key, dropItems, { keep: true })
     return undefined
   }
 
-  /** The oldest mail temporarily refused for some of its recipients. */
+  /** Loads the oldest mail that some recipients' servers temporarily refused. */
   async function loadLate(claimed: DeviceSubscription): Promise<Load | undefined> {
-    const mail = oldestLate(claimed)
-    const told = mail === undefined ? [] : await items.byIds(claimed, mail.ids)
+    const mail = findOldestLate(claimed)
+    const told = mail === undefined ? [] : await items.readByIds(claimed, mail.ids)
     const { mark } = claimed.progress
     if (mail !== undefined && told.length > 0) {
       return { kind: 'late', told, to: mail.to, markAfter: () => mark, end: false }
@@ -160,7 +160,7 @@ export function runSubscription(
   }
 
   /** How long until a late mail is tried again. */
-  function untilLateMail(subscription: DeviceSubscription | undefined): number {
+  function timeToLateMail(subscription: DeviceSubscription | undefined): number {
     const { late, disabledAt } = subscription?.progress ?? {}
     return late === undefined || disabledAt !== undefined ? Infinity : late.nextAt - now()
   }
@@ -172,13 +172,13 @@ export function runSubscription(
       cursor = { from: progress.mark, revision, mark: progress.mark, savedAt: now(), leftOut: 0 }
     }
     const { mark } = cursor
-    const page = await read(subscription, mark, Math.min(WAITS_MS, untilLateMail(subscription)))
+    const page = await read(subscription, mark, Math.min(WAITS_MS, timeToLateMail(subscription)))
     if (stopping.aborted) return {}
     const [first] = page.told
     const isTold = progress.gapToldAt === mark
     const leftOut = isTold ? 0 : cursor.leftOut + page.leftOut
     const isMissing = page.gap && !isTold
-    // Everything omitted is counted first.
+    // Count all omitted items first.
     const isGap = isMissing || (leftOut > 0 && (first !== undefined || page.end))
     if (first === undefined && !isGap) {
       waitingSince = undefined
@@ -259,12 +259,14 @@ export function runSubscription(
     /** Checks the subscription again, because it was changed, or the process stops. */
     notify: () => wake.abort(),
 
-    /** As last read. */
+    /** The subscription as last read. */
     get current() {
       return current
     },
 
-    /** Since when its oldest known item could have been sent; undefined: none waits. */
+    /**
+     * The time since which the oldest known item could have been sent; undefined if no item waits.
+     */
     get waitingSince() {
       return waitingSince
     },

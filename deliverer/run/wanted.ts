@@ -70,7 +70,7 @@ export function isWithinHours({ days, from, to, zone }: Hours, time: number): bo
   const yesterday = today - 1 || SUNDAY
   const [begin, end] = [minutesOf(from), minutesOf(to)]
   if (begin < end) return days.includes(today) && begin <= minute && minute < end
-  // Past midnight: the early hours belong to the previous day.
+  // The range crosses midnight: the early hours belong to the previous day.
   return minute >= begin ? days.includes(today) : minute < end && days.includes(yesterday)
 }
 

@@ -48,11 +48,11 @@ function parseText(json: string): string {
  * the path or the headers of a request they refuse.
  */
 export function maskSecrets(text: string, target: SubscriptionTarget): string {
-  const secrets = [...new Set(secretsOf(target).flatMap(spellings))]
+  const secrets = [...new Set(secretsOf(target).flatMap(listSpellings))]
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .sort((one, other) => other.length - one.length)
   const without = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
-  // Where the text was truncated, a secret may have started.
+  // A secret may have started where the text was truncated.
   const begun = secrets.flatMap((secret) => beginningAtEnd(without, secret))
   const longest = Math.max(0, ...begun)
   return longest === 0 ? without : `${without.slice(0, -longest)}…`
@@ -81,11 +81,11 @@ function partsOfUrl(text: string): string[] {
   return [pathname + search, pathname, search, ...segments, ...searchParams.values()]
 }
 
-function spellings(secret: string): string[] {
-  return [secret, decoded(secret), escapeSigns(secret, /[&<>]/g)]
+function listSpellings(secret: string): string[] {
+  return [secret, decodeText(secret), escapeSigns(secret, /[&<>]/g)]
 }
 
-function decoded(text: string): string {
+function decodeText(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

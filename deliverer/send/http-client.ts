@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import {
   addressFault,
-  addressIn,
+  parseAddress,
   outboundUrlFault,
   type OutboundNetworks,
 } from '../../runtime/outbound/outbound-url.ts'
@@ -37,9 +37,9 @@ const BODY_WITHIN_MS = 2_000
 
 /** The outcome of a request. Neither text contains any part of the URL except its host. */
 export type Answer = {
-  /** Absent: there was no response. */
+  /** Status of the response; absent if there was none. */
   readonly status?: number
-  /** Why there was no response, or where it redirects. */
+  /** The reason for a missing response, or the target of a redirect. */
   readonly failure?: string
   readonly retryAfterMs?: number | undefined
   /** The start of the response body. */
@@ -122,7 +122,7 @@ export function httpClient({
   async function exchange({ url: text, headers, body }: OutboundRequest) {
     const url = new URL(text)
     // A connection to an address needs no name look-up.
-    const address = addressIn(url)
+    const address = parseAddress(url)
     const fault =
       address === undefined
         ? outboundUrlFault(text, networks)
@@ -158,9 +158,8 @@ export function httpClient({
 export type ResolveName = (name: string) => Promise<readonly LookupAddress[]>
 
 /**
- * Every address of a name. Queries DNS without using libuv's threads, which a slow server would
- * block; only a name unknown to DNS is looked up as the system does, in its hosts file and
- * elsewhere.
+ * Resolves a name to all its addresses. Queries DNS without libuv's threads, which a slow server
+ * would block; only names unknown to DNS go to the system's resolver, with its hosts file.
  */
 export function nameResolver(): ResolveName {
   const resolver = new Resolver({ timeout: RESOLVES_WITHIN_MS, tries: RESOLVING_TRIES })
@@ -185,7 +184,7 @@ export function nameResolver(): ResolveName {
   }
 }
 
-/** The start of a body as text. An endless body, or one that stops halfway, is closed. */
+/** Reads the start of a body. Closes bodies that are endless or stall. */
 async function firstBytes(body: Readable): Promise<string> {
   const timer = setTimeout(() => body.destroy(), BODY_WITHIN_MS)
   const kept: Buffer[] = []
@@ -209,8 +208,8 @@ async function firstBytes(body: Readable): Promise<string> {
 const WORD = /^([a-z_-]{1,16}(\.[a-z]{1,4})?)?$/i
 
 /**
- * Where a redirect leads, for operators, who enter that URL instead. Only words of its path are
- * included, and none from the request's path.
+ * Describes a redirect's target, so that operators can enter that URL instead. Includes only words
+ * of the target's path, and none from the request's path.
  */
 function redirectText(status: number, url: URL, location: string | undefined): string | undefined {
   if (status < 300 || status > 399 || location === undefined) return undefined
@@ -224,7 +223,10 @@ function redirectText(status: number, url: URL, location: string | undefined): s
   return `status ${status}, a redirect to ${origin}${shown.join('/')}: enter the URL that it leads to`
 }
 
-/** A `Retry-After` header in milliseconds: seconds, also with a fraction, or a date. Undefined for anything else. */
+/**
+ * A `Retry-After` header in milliseconds: seconds, also with a fraction, or a date. Undefined for
+ * anything else.
+ */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined
   if (/^\d{1,9}(\.\d{1,9})?$/.test(header.trim())) return Math.ceil(Number(header) * 1_000)

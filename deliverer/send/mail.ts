@@ -83,7 +83,7 @@ function failureOf({ responseCode, originalCode, code }: SmtpOutcome): { failure
 
 function refusals({ rejectedErrors = [] }: SmtpOutcome, to: readonly string[]) {
   const refused = rejectedErrors.map(({ recipient, response = '', responseCode = 0 }) => ({
-    address: to.find((one) => inAscii(one) === inAscii(recipient)) ?? recipient,
+    address: to.find((one) => toAscii(one) === toAscii(recipient)) ?? recipient,
     reply: response.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, LONGEST_REPLY),
     isLate: responseCode < 500,
   }))
@@ -94,7 +94,7 @@ function refusals({ rejectedErrors = [] }: SmtpOutcome, to: readonly string[]) {
   }
 }
 
-function inAscii(address: string): string {
+function toAscii(address: string): string {
   const [, name = '', domain = ''] = /^(.*)@(.*)$/.exec(address) ?? []
   return `${name.toLowerCase()}@${domainToASCII(domain)}`
 }
@@ -129,19 +129,19 @@ export function mailSender({
     mail,
     now,
   }: MailToSend): Promise<MailAnswer & { notice?: string }> {
-    if (mailer === undefined) return failed('SMTP_URL is not set')
+    if (mailer === undefined) return failedAnswer('SMTP_URL is not set')
     const known = await operatorAddresses(store, accountId)
     const own = to.filter((address) => known.has(address.toLowerCase()))
-    if (own.length === 0) return failed(NO_OPERATOR)
+    if (own.length === 0) return failedAnswer(NO_OPERATOR)
     const reached = own.filter((address) => known.get(address.toLowerCase()) === true)
     for (const address of own.filter((one) => !reached.includes(one))) {
       const asks = address.toLowerCase()
       if ((await store.takeMail({ accountId, at: now, asks })) > 0) continue
       await mailer.send([address], signInMail(consoleUrl))
     }
-    if (reached.length === 0) return failed(NOBODY_SIGNED_IN)
+    if (reached.length === 0) return failedAnswer(NOBODY_SIGNED_IN)
     const retryAfterMs = await store.takeMail({ accountId, at: now })
-    if (retryAfterMs > 0) return { ...failed(TOO_MANY), retryAfterMs }
+    if (retryAfterMs > 0) return { ...failedAnswer(TOO_MANY), retryAfterMs }
     const answer = await mailer.send(reached, mail)
     return reached.length === own.length ? answer : { ...answer, notice: SOME_NOT_SIGNED_IN }
   }
@@ -149,13 +149,13 @@ export function mailSender({
 
 export type SendMail = ReturnType<typeof mailSender>
 
-function failed(failure: string): Answer {
+function failedAnswer(failure: string): Answer {
   return { failure, text: '', milliseconds: 0 }
 }
 
 function signInMail(consoleUrl: string | undefined): Mail {
   const link = consoleUrl === undefined ? '' : `: ${consoleUrl}`
-  return mailWith(
+  return buildMail(
     'Sign in to get notifications',
     `Somebody has added an operator with this address to a GPS service and wants to send notifications to it. Sign in once to get them${link}. If you did not expect this, ignore this mail.`,
   )
@@ -172,7 +172,7 @@ export function adminWarnings({
   logger,
 }: {
   store: Pick<Operators, 'pageOperators'>
-  /** Absent: there is no mail server. */
+  /** Absent if no mail server is configured. */
   sendMail: SendMail | undefined
   clock: Clock
   logger: { warn(fields: object, message: string): void }
@@ -198,14 +198,14 @@ export function adminWarnings({
       ? `${subject}: ${lastError}. Nothing was lost: enable it, and it continues where it stopped.`
       : `${subject} since ${isoTime(failingSince)}: ${lastError}. Nothing is lost: it keeps retrying.`
     const to = admins.map(({ email }) => email)
-    const mail = mailWith(subject, text)
+    const mail = buildMail(subject, text)
     const { failure } = await sendMail({ accountId, to, mail, now: clock.now() })
     if (failure !== undefined)
       logger.warn({ subscriptionId, failure }, 'could not e-mail the admins')
   }
 }
 
-function mailWith(subject: string, text: string): Mail {
+function buildMail(subject: string, text: string): Mail {
   const html = `<!doctype html><meta charset="utf-8"><p>${escapeHtml(text)}</p>`
   return { subject, text: `${text}\n`, html }
 }

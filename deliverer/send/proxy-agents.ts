@@ -32,16 +32,16 @@ export function proxyAgents(
     })
     const timer = setTimeout(() => request.destroy(new EndedRequestError(SILENT)), withinMs)
     request.once('close', () => clearTimeout(timer))
-    const failed = (error: Error) => {
+    const handleError = (error: Error) => {
       request.destroy()
       connected(error, undefined as unknown as Duplex)
     }
     request.once('connect', ({ statusCode }, socket: Socket) => {
       clearTimeout(timer)
       if (statusCode === 200) connected(null, socket)
-      else failed(new EndedRequestError(`the proxy responded with ${statusCode}`))
+      else handleError(new EndedRequestError(`the proxy responded with ${statusCode}`))
     })
-    request.once('error', failed).end()
+    request.once('error', handleError).end()
   }
 
   const plain = new Agent(options)

@@ -28,7 +28,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'there is no version of TLS that both sides know',
 }
 
-/** Why a request had no response, in words that contain nothing of the request. */
+/** Explains why a request got no response, without revealing anything of the request. */
 export function requestFailure(error: unknown): string {
   if (error instanceof EndedRequestError) return error.message
   const { code, errors } = error as { code?: unknown; errors?: unknown }

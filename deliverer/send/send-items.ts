@@ -20,7 +20,7 @@ export type ItemsToSend = {
   /** The mark after the first n items. */
   readonly markAfter: (count: number) => string
   readonly now: number
-  /** For a mail: its only recipients. */
+  /** Limits a mail to these recipients. */
   readonly to?: readonly string[] | undefined
 }
 
@@ -52,7 +52,7 @@ export function itemSender({
   return async function sendItems(sending: ItemsToSend): Promise<Sent> {
     const { target } = sending.secrets
     const { told, subscription } = sending
-    const zone = subscription.zone ?? subscription.hours?.zone ?? ownZone()
+    const zone = subscription.zone ?? subscription.hours?.zone ?? localZone()
     const [first] = told
     if (first === undefined) throw new Error('there is nothing to send')
     switch (target.kind) {
@@ -78,7 +78,7 @@ export function itemSender({
 }
 
 /** The server's time zone: `TZ`, or the system's. */
-function ownZone(): string {
+function localZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 

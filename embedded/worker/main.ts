@@ -8,7 +8,7 @@ import { openSqliteLogReader } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { startProjector } from '../../projector/service.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
 import { runProgram, type Program } from '../../runtime/process/program.ts'
-import { sealedSecrets, secretsKeyIn } from '../../runtime/process/sealed-secrets.ts'
+import { sealedSecrets, readOrCreateSecretsKey } from '../../runtime/process/sealed-secrets.ts'
 import { dataBytes, freeBytes, lastBackupAt } from '../../runtime/sqlite/data-directory.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { joinThread, type Peer } from '../calls.ts'
@@ -43,7 +43,7 @@ async function serve(program: Program): Promise<void> {
     lastBackupAt: await lastBackupAt(directory),
   })
 
-  const secrets = sealedSecrets(config.secretsKey ?? secretsKeyIn(directory))
+  const secrets = sealedSecrets(config.secretsKey ?? readOrCreateSecretsKey(directory))
 
   const main: Peer<MainThread> = joinThread<WorkerThread, MainThread>(parentPort, {
     opened: async () => undefined,

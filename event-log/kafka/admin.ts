@@ -16,8 +16,8 @@ const PAUSE_MS = 200
 
 /**
  * One connection for all requests. After a failure the next request uses a fresh connection with
- * fresh metadata: right after a topic is created, its leaders do not know it yet. `outage` learns whether
- * Kafka answers.
+ * fresh metadata: right after a topic is created, its leaders do not know it yet. `outage` learns
+ * whether Kafka answers.
  */
 export function adminClient(
   newClient: (options: { retries: number }) => KafkaClient,
@@ -94,7 +94,7 @@ export function adminClient(
 
 type Connection = { readonly client: KafkaClient; readonly admin: Promise<Admin> }
 
-/** Names of kafkajs errors that say that no broker answered, or none let this client in. */
+/** Names of kafkajs errors that mean that no broker responded, or that all rejected this client. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'KafkaJSConnectionError',
   'KafkaJSConnectionClosedError',
@@ -104,19 +104,19 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
 ])
 const REFUSED = 'KafkaJSSASLAuthenticationError'
 
-/** Whether Kafka did not respond, or did not let this client in. */
+/** Whether Kafka did not respond, or rejected this client. */
 function isUnreachable(error: unknown): boolean {
-  return chainOf(error).some(({ name }) => UNREACHABLE.has(name))
+  return listCauses(error).some(({ name }) => UNREACHABLE.has(name))
 }
 
 /** The setting that an error points to, if it is not the address. */
 function variableOf(error: unknown): { variable?: string } {
-  const isRefused = chainOf(error).some(({ name }) => name === REFUSED)
+  const isRefused = listCauses(error).some(({ name }) => name === REFUSED)
   return isRefused ? { variable: 'KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD' } : {}
 }
 
 /** kafkajs wraps the error of the last try. */
-function chainOf(error: unknown): Error[] {
+function listCauses(error: unknown): Error[] {
   const chain: Error[] = []
   for (let one = error; one instanceof Error && !chain.includes(one); one = one.cause)
     chain.push(one)

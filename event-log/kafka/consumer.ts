@@ -1,7 +1,7 @@
 import { backOff } from '../../runtime/process/repeat.ts'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { kafkaFailure, type KafkaClient, type Logger } from './kafka-client.ts'
-import { beGroupMember, runWithHeartbeats, type Chunk } from './group-member.ts'
+import { joinGroup, runWithHeartbeats, type Chunk } from './group-member.ts'
 import { stallWatch, type GroupProgress } from './stall-watch.ts'
 
 /** A reader that ran this long counts as working, even if there was nothing to read. */
@@ -11,17 +11,17 @@ export type Consumption<Batch> = {
   readonly newClient: () => KafkaClient
   readonly groupId: string
   readonly topic: string
-  /** Where the group starts after each assignment, instead of at its committed offsets. */
+  /** Offsets where the group starts after each assignment, instead of the committed offsets. */
   readonly resumeAfter?: (() => Promise<Offsets>) | undefined
   /**
-   * Decodes a chunk; called once per chunk. Undefined if it has nothing to deliver. `after`: the offset that
-   * the chunk follows, if `resumeAfter` named one for its partition.
+   * Decodes a chunk; called once per chunk. Undefined if it has nothing to deliver. `after`: the
+   * offset that the chunk follows, if `resumeAfter` named one for its partition.
    */
   readonly toBatch: (chunk: Chunk, after: number | undefined) => Promise<Batch | undefined>
   readonly onBatch: (batch: Batch) => Promise<void>
   /**
-   * Asks the broker for the group's progress in these partitions. `next` has the next offsets that are
-   * known here.
+   * Asks the broker for the group's progress in these partitions. `next` has the next offsets that
+   * are known here.
    */
   readonly progress: (
     partitions: readonly number[],
@@ -36,9 +36,9 @@ export type Consumption<Batch> = {
 }
 
 /**
- * Delivers a topic to one member of a group and commits after each processed batch, until `signal` is
- * aborted. Replaces a kafkajs consumer that has crashed or stalled; rejects when none has worked for
- * `givenUpAfterMs`.
+ * Delivers a topic to one member of a group and commits after each processed batch, until `signal`
+ * is aborted. Replaces a kafkajs consumer that has crashed or stalled; rejects if no consumer has
+ * worked for `givenUpAfterMs`.
  */
 export async function consume<Batch>(consumption: Consumption<Batch>): Promise<void> {
   const { groupId, signal, onAnew, givenUpAfterMs, logger } = consumption
@@ -66,7 +66,7 @@ export async function consume<Batch>(consumption: Consumption<Batch>): Promise<v
   }
 }
 
-/** With one kafkajs consumer. */
+/** Runs a single kafkajs consumer. */
 async function consumeOnce<Batch>(
   consumption: Consumption<Batch>,
   worked: () => void,
@@ -80,7 +80,7 @@ async function consumeOnce<Batch>(
   })
   const ending = new AbortController()
   const ended = AbortSignal.any([signal, ending.signal])
-  const member = beGroupMember({
+  const member = joinGroup({
     client: newClient(),
     groupId,
     topic,
@@ -88,7 +88,7 @@ async function consumeOnce<Batch>(
     async startAt(partitions) {
       watch.assigned(partitions)
       next.clear()
-      const after = await answered(resumeAfter, { groupId, signal: ended, logger })
+      const after = await askUntilAnswered(resumeAfter, { groupId, signal: ended, logger })
       if (after === undefined) return new Map()
       for (const partition of partitions) next.set(partition, (after[partition] ?? -1) + 1)
       return new Map(next)
@@ -96,8 +96,8 @@ async function consumeOnce<Batch>(
     async deal(chunk) {
       const { partition, lastOffset } = chunk
       const due = next.get(partition)
-      // Refused chunks are no progress: if nothing else comes, this reader is stalled.
-      if (due !== undefined && !(await continuesAt(due, chunk, consumption))) return false
+      // Refused chunks do not count as progress: if only those arrive, the reader is stalled.
+      if (due !== undefined && !(await isContinuedAt(due, chunk, consumption))) return false
       if (!(await watch.during(() => deliver(chunk, due, consumption)))) return false
       next.set(partition, lastOffset + 1)
       worked()
@@ -115,7 +115,7 @@ async function consumeOnce<Batch>(
 }
 
 /** Asks until there is a response; undefined if there is nothing to ask, or `signal` is aborted. */
-async function answered(
+async function askUntilAnswered(
   resumeAfter: Consumption<never>['resumeAfter'],
   { groupId, signal, logger }: { groupId: string; signal: AbortSignal; logger: Logger },
 ): Promise<Offsets | undefined> {
@@ -132,10 +132,10 @@ async function answered(
 }
 
 /**
- * Whether a chunk continues at the offset that is due. A later chunk was fetched before an assignment that moved
- * this member back, unless retention has deleted the entries in between.
+ * Whether a chunk continues at the offset that is due. A later chunk was fetched before an
+ * assignment that moved this member back, unless retention has deleted the entries in between.
  */
-async function continuesAt<Batch>(
+async function isContinuedAt<Batch>(
   due: number,
   { partition, messages, firstOffset, lastOffset }: Chunk,
   { firstHeld, groupId, logger }: Consumption<Batch>,

@@ -164,7 +164,7 @@ export async function toEntry(
 
 async function decodePosition(value: Buffer | null, avro?: AvroFormat): Promise<PositionReported> {
   if (!isAvro(value)) return decodePositionReported(utf8(value, 'value'))
-  return checkPositionReported(await fromAvro(value, avro))
+  return checkPositionReported(await decodeAvro(value, avro))
 }
 
 async function decodeSeen(
@@ -173,14 +173,14 @@ async function decodeSeen(
   avro?: AvroFormat,
 ): Promise<DeviceSeen> {
   if (!isAvro(value)) return decodeDeviceSeen(utf8(value, 'value'), eventId)
-  return checkDeviceSeen(await fromAvro(value, avro), eventId)
+  return checkDeviceSeen(await decodeAvro(value, avro), eventId)
 }
 
 function isAvro(value: Buffer | null): value is Buffer {
   return value?.[0] === AVRO_MAGIC_BYTE
 }
 
-async function fromAvro(value: Buffer, avro?: AvroFormat): Promise<Record<string, unknown>> {
+async function decodeAvro(value: Buffer, avro?: AvroFormat): Promise<Record<string, unknown>> {
   if (avro === undefined) {
     throw new UndecodableEventError('the value is Avro, and SCHEMA_REGISTRY_URL is not set')
   }

@@ -13,7 +13,7 @@ import type { FactLogEntry, FactTopic } from '../fact-log.ts'
 import type { AdminClient } from './admin.ts'
 import { cloudEventHeaders, headerText, toEntry, toErasureMessage } from './event-format.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
-import { offsetsBefore } from './offsets.ts'
+import { fetchOffsetsBefore } from './offsets.ts'
 import type { TopicReaders } from './topic-readers.ts'
 import { messageBytes, topicWriter, type TopicWriterOptions } from './topic-writer.ts'
 
@@ -45,12 +45,15 @@ export function kafkaFactTopic({
       }))
     },
     placeBefore: (time) =>
-      admin.ask('find a time', (client) => offsetsBefore(client, writing.topic, time)),
+      admin.ask('find a time', (client) => fetchOffsetsBefore(client, writing.topic, time)),
     close: () => writer.close(),
   }
 }
 
-/** The Kafka record of a fact. Retention goes by the time of the decision. */
+/**
+ * Converts a fact to a Kafka record. The record's timestamp, which retention uses, is the time of
+ * the decision.
+ */
 export function toFactMessage(fact: DeviceFact): LogMessage {
   const { id, type, at, decidedAt } = fact
   return {

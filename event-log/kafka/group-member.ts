@@ -7,11 +7,11 @@ import { placeMember, type Placement, type StartAt } from './placement.ts'
 const SESSION_TIMEOUT_MS = 10_000
 const HEARTBEAT_MS = 2000
 const MAX_WAIT_MS = 500
-/** New leaders and added partitions are noticed after this time. */
+/** Within this time, new leaders and added partitions are noticed. */
 const METADATA_MAX_AGE_MS = 5000
 const CHUNK_MESSAGES = 500
 
-/** Consecutive messages of one partition, at most 500; none if there are only control records. */
+/** Consecutive messages of one partition, at most 500; empty if there are only control records. */
 export type Chunk = {
   readonly partition: number
   readonly messages: readonly KafkaMessage[]
@@ -41,7 +41,7 @@ export type GroupMemberOptions = {
  * Reads a topic as a member of a group until `signal` is aborted and the current chunk is done.
  * Rejects when kafkajs has given up; then only a new client can continue.
  */
-export async function beGroupMember(options: GroupMemberOptions): Promise<void> {
+export async function joinGroup(options: GroupMemberOptions): Promise<void> {
   const { client, groupId, topic, startAt, signal, logger } = options
   if (signal.aborted) return
   const consumer = client.kafka.consumer({
@@ -70,7 +70,7 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
     const running = run(consumer, { commit, placement }, options)
     await Promise.race([crashed, aborted, running.then(() => Promise.race([crashed, aborted]))])
   } finally {
-    // Done first, or a consumer about to join would carry on.
+    // Abandoned first; otherwise a consumer about to join would carry on.
     client.abandon()
     await consumer.disconnect().catch((error: unknown) => {
       logger.debug({ err: error, groupId }, 'could not disconnect the Kafka consumer')

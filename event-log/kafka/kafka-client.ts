@@ -103,7 +103,7 @@ export function kafkaFailure(doing: string, cause: unknown): DependencyError {
 }
 
 /** The error of a call that may succeed if retried. */
-export function unavailableForNow(message: string): DependencyError {
+export function unavailableError(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
 }
 

@@ -5,14 +5,14 @@ import type { EventLog, UnreadableEntry } from '../event-log.ts'
 import type { FactTopic } from '../fact-log.ts'
 import { deadLettersOf, REJECTIONS, type TopicKind } from '../topic.ts'
 import { adminClient } from './admin.ts'
-import { kafkaClient, unavailableForNow, type KafkaConnectionOptions } from './kafka-client.ts'
+import { kafkaClient, unavailableError, type KafkaConnectionOptions } from './kafka-client.ts'
 import { Outage } from '../../runtime/process/outage.ts'
 import { kafkaFactTopic } from './fact-topic.ts'
 import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './event-format.ts'
-import { eventIdsAt } from './tail.ts'
+import { readEventIdsAt } from './tail.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { patchKafkajs } from './kafkajs/patch.ts'
-import { lag, offsetsBefore, trim } from './offsets.ts'
+import { lag, fetchOffsetsBefore, trim } from './offsets.ts'
 import { askPartitions } from './partitions.ts'
 import { PARTITIONS_KNOWN_WITHIN_MS, prepareTopics } from './prepared-topics.ts'
 import { readersOfTopics } from './topic-readers.ts'
@@ -49,8 +49,8 @@ type Written = { readonly event: AppendedEvent; readonly spooled: boolean } | Lo
 export type KafkaEventLog = EventLog & { readonly facts: FactTopic }
 
 /**
- * The event log in Kafka. Opens immediately, even when no broker can be reached, and keeps trying until
- * it is closed; meanwhile `ready` names the missing part.
+ * The event log in Kafka. Opens immediately, even when no broker can be reached, and keeps trying
+ * until it is closed; meanwhile `ready` names the missing part.
  */
 export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog {
   patchKafkajs()
@@ -60,7 +60,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
     variable: 'KAFKA_BROKERS',
     logger: options.logger,
   })
-  const logger = outage.quieted(options.logger)
+  const logger = outage.quietLogger(options.logger)
   const { onReaderRenewed: onAnew = () => undefined } = options
   const { readersGivenUpAfterMs: givenUpAfterMs = READERS_GIVEN_UP_AFTER_MS } = options
   const names = topicNames(topicPrefix)
@@ -82,7 +82,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
   const readersOf = readersOfTopics({ ...common, closing: closing.signal })
   const readers = readersOf.of(topic)
   const writer = topicWriter<Written>({
-    ...writingTo(topic),
+    ...writerOptions(topic),
     sizeOf: (item) => ('event' in item ? sizeOfEvent(item.event) : messageBytes(item)),
     toMessage: (item) =>
       'event' in item
@@ -93,13 +93,13 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
   const deadLetters = topicOf(deadLettersOf(topic), names.deadLetters)
   const facts = kafkaFactTopic({
     readers: readersOf.of(names.facts),
-    writing: writingTo(names.facts),
+    writing: writerOptions(names.facts),
     admin,
   })
   let missing: UnreadableEntry['missing']
   let closed: Promise<void> | undefined
 
-  return withOutage(outage, {
+  return markOutages(outage, {
     rejections,
     deadLetters,
     facts,
@@ -148,12 +148,12 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
 
     async placeBefore(time) {
       prepared.require()
-      return admin.ask('find a time', (client) => offsetsBefore(client, topic, time))
+      return admin.ask('find a time', (client) => fetchOffsetsBefore(client, topic, time))
     },
 
     async eventIdsAt(offsets) {
       prepared.require()
-      return eventIdsAt(offsets, {
+      return readEventIdsAt(offsets, {
         bounds: () => readers.bounds(),
         tail: (from) => readers.tail({ ...from, toEntry: entryOf }),
       })
@@ -178,11 +178,11 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
     async ready() {
       prepared.require()
       if (missing !== undefined) {
-        throw unavailableForNow(
-          `the log holds entries that cannot be read while ${missing} is not set`,
+        throw unavailableError(
+          `the log has entries that cannot be read while ${missing} is not set`,
         )
       }
-      if (writer.stuckMs() > STUCK_AFTER_MS) throw unavailableForNow('Kafka confirms no writes')
+      if (writer.stuckMs() > STUCK_AFTER_MS) throw unavailableError('Kafka confirms no writes')
       const found = await admin.ask(
         'answer',
         (client) => askPartitions(client, [topic]),
@@ -193,7 +193,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
       const writable = found
         .get(topic)
         ?.some(({ leader, inSync }) => leader !== undefined && inSync >= enough)
-      if (writable !== true) throw unavailableForNow('no partition has enough replicas in sync')
+      if (writable !== true) throw unavailableError('no partition has enough replicas in sync')
     },
 
     close() {
@@ -214,13 +214,13 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
   function topicOf<Entry>(kind: TopicKind<Entry>, name: string) {
     return kafkaTopic(kind, {
       readers: readersOf.of(name),
-      writing: writingTo(name),
+      writing: writerOptions(name),
       admin,
       logger,
     })
   }
 
-  function writingTo(name: string) {
+  function writerOptions(name: string) {
     return {
       topic: name,
       newClient,
@@ -241,9 +241,11 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
   }
 }
 
-/** Marks the failures of calls; those of `append`, the most frequent one, are marked where they occur. */
-function withOutage(outage: Outage, eventLog: KafkaEventLog): KafkaEventLog {
-  const marking =
+/**
+ * Marks failures of calls, except of `append`: it is called most often and marks its own failures.
+ */
+function markOutages(outage: Outage, eventLog: KafkaEventLog): KafkaEventLog {
+  const markFailures =
     <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
       try {
@@ -254,15 +256,15 @@ function withOutage(outage: Outage, eventLog: KafkaEventLog): KafkaEventLog {
     }
   return {
     ...eventLog,
-    lag: marking((group: string, applied: Parameters<EventLog['lag']>[1]) =>
+    lag: markFailures((group: string, applied: Parameters<EventLog['lag']>[1]) =>
       eventLog.lag(group, applied),
     ),
-    extent: marking(() => eventLog.extent()),
-    placeBefore: marking((time: number) => eventLog.placeBefore(time)),
-    eventIdsAt: marking((offsets: Parameters<EventLog['eventIdsAt']>[0]) =>
+    extent: markFailures(() => eventLog.extent()),
+    placeBefore: markFailures((time: number) => eventLog.placeBefore(time)),
+    eventIdsAt: markFailures((offsets: Parameters<EventLog['eventIdsAt']>[0]) =>
       eventLog.eventIdsAt(offsets),
     ),
-    trim: marking((receivedBefore: number) => eventLog.trim(receivedBefore)),
-    ready: marking(() => eventLog.ready()),
+    trim: markFailures((receivedBefore: number) => eventLog.trim(receivedBefore)),
+    ready: markFailures(() => eventLog.ready()),
   }
 }

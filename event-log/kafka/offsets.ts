@@ -77,8 +77,8 @@ export async function lag(
 }
 
 /**
- * A group's progress in these partitions, or in all if none are named. `next` has the next offsets
- * known to its member; for other partitions the committed offsets count.
+ * Reads a group's progress in the named partitions, or in all partitions. `next` has the next
+ * offsets known to its member; for other partitions the committed offsets count.
  */
 export async function progressOf(
   admin: Admin,
@@ -110,7 +110,7 @@ export async function trim(admin: Admin, topic: string, before: number): Promise
 }
 
 /** The last offset of each partition before its first record of this time or later. */
-export async function offsetsBefore(
+export async function fetchOffsetsBefore(
   admin: Admin,
   topic: string,
   time: number,

@@ -2,7 +2,7 @@ import { Partitioners, type Admin } from 'kafkajs'
 import { allPartitions } from './kafkajs/patch.ts'
 
 export type Partition = {
-  /** Its leading broker, if any. */
+  /** The partition's leading broker, if any. */
   readonly leader: number | undefined
   readonly inSync: number
 }
@@ -62,7 +62,10 @@ function hashOf(key: string | Buffer): number {
 const SEED = 0x9747b28c
 const FACTOR = 0x5bd1e995
 
-/** Hashes the first `length` bytes as Kafka's `Utils.murmur2` does; kafkajs's own takes 50 times as long. */
+/**
+ * Hashes the first `length` bytes as Kafka's `Utils.murmur2` does; kafkajs's own takes 50 times as
+ * long.
+ */
 function murmur2(bytes: Buffer, length: number): number {
   const whole = length - (length % 4)
   let hash = SEED ^ length

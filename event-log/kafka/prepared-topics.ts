@@ -4,7 +4,7 @@ import { DependencyError, reasonOf } from '../../runtime/errors.ts'
 import { Outage } from '../../runtime/process/outage.ts'
 import type { AdminClient } from './admin.ts'
 import { openAvroFormat } from './avro-format.ts'
-import { unavailableForNow, type Logger } from './kafka-client.ts'
+import { unavailableError, type Logger } from './kafka-client.ts'
 import type { AvroFormats } from './event-format.ts'
 import { askPartitions, type Partition, type Partitions } from './partitions.ts'
 import {
@@ -22,7 +22,7 @@ export type PreparedTopics = {
   require(): void
   /** Resolves with false when `signal` is aborted before all is ready. */
   readyBefore(signal: AbortSignal): Promise<boolean>
-  /** As last known; none before all is ready. */
+  /** The last known partitions; empty until all topics are ready. */
   partitions(topic: string): readonly Partition[]
   /** The number of replicas that must be in sync for a write. */
   minInSync(topic: string): number
@@ -81,9 +81,9 @@ export function prepareTopics({
     ended: watch(),
 
     require() {
-      if (signal.aborted) throw unavailableForNow('the event log is closed')
+      if (signal.aborted) throw unavailableError('the event log is closed')
       if (missing === undefined) return
-      const failure = unavailableForNow(missing)
+      const failure = unavailableError(missing)
       throw outage?.mark(failure) ?? failure
     },
   }
@@ -116,7 +116,7 @@ export function prepareTopics({
       }
       await pauses.pause(signal)
     }
-    throw unavailableForNow('the event log is closed')
+    throw unavailableError('the event log is closed')
   }
 
   async function openAvroFormats({ url }: { readonly url: string }): Promise<AvroFormats> {

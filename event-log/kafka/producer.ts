@@ -3,7 +3,7 @@ import { backOff } from '../../runtime/process/repeat.ts'
 import {
   kafkaFailure,
   RETRY,
-  unavailableForNow,
+  unavailableError,
   type KafkaClient,
   type Logger,
 } from './kafka-client.ts'
@@ -20,7 +20,7 @@ export type BatchProducer = {
   close(): Promise<void>
 }
 
-/** By this time every caller has received its retriable error. */
+/** Longer than any caller waits for its retriable error. */
 const GIVEN_UP_AFTER_MS = 5000
 /** How soon a partition is written to again after its leader has changed. */
 const LONGEST_PAUSE_MS = 500
@@ -56,7 +56,7 @@ export function batchProducer({
         if (connected === undefined)
           connecting ??= connect().finally(() => (connecting = undefined))
         const { producer } = connected ?? (await Promise.race([connecting!, givenUp]))
-        const placed = byPartition(records)
+        const placed = groupByPartition(records)
         const messages = groupRecords(records, placed)
         const sent = producer.sendBatch({ acks: -1, topicMessages: [{ topic, messages }] })
         requireAll(Object.keys(placed), await Promise.race([sent, givenUp]))
@@ -107,14 +107,14 @@ export function batchProducer({
       }
       await pauses.pause(closing.signal)
     }
-    throw unavailableForNow('the event log is closed')
+    throw unavailableError('the event log is closed')
   }
 
   function drop(): void {
     const dropped = connected
     connected = undefined
     if (dropped === undefined) return
-    // Its pending messages must not be sent: their callers have received errors.
+    // Pending messages must not be sent: their callers have already received errors.
     dropped.client.cut()
     const gone = dropped.producer
       .disconnect()
@@ -130,7 +130,7 @@ type Connected = { readonly client: KafkaClient; readonly producer: Producer }
 
 type ByPartition = Record<number, EncodedRecord[]>
 
-function byPartition(records: readonly EncodedRecord[]): ByPartition {
+function groupByPartition(records: readonly EncodedRecord[]): ByPartition {
   const placed: ByPartition = {}
   for (const record of records) (placed[record.partition] ??= []).push(record)
   return placed

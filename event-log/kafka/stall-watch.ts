@@ -48,7 +48,7 @@ export function stallWatch({
     stalled,
     assigned(given) {
       partitions = given
-      moved()
+      noteProgress()
     },
     async during(work) {
       busy += 1
@@ -56,26 +56,26 @@ export function stallWatch({
         return await work()
       } finally {
         busy -= 1
-        moved()
+        noteProgress()
       }
     },
     stop: () => clearInterval(timer),
   }
 
-  function moved() {
+  function noteProgress() {
     movedAt = performance.now()
   }
 
   async function look() {
-    if (busy > 0) return moved()
+    if (busy > 0) return noteProgress()
     try {
       const { position, behind } = await progress(partitions)
-      if (!behind || position !== last) moved()
+      if (!behind || position !== last) noteProgress()
       last = position
     } catch (error) {
       // While Kafka is unavailable there can be no progress.
       logger.debug({ err: error, groupId }, 'could not read the progress of a consumer')
-      return moved()
+      return noteProgress()
     }
     if (performance.now() - movedAt < stalledAfterMs) return
     reject(

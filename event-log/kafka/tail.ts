@@ -2,7 +2,7 @@ import type { Offsets } from '../../schemas/devices/read-models.ts'
 import type { TailGap, TailItem } from '../event-log.ts'
 import { backOff } from '../../runtime/process/repeat.ts'
 import type { KafkaClient, Logger } from './kafka-client.ts'
-import { beGroupMember, runWithHeartbeats, type Chunk } from './group-member.ts'
+import { joinGroup, runWithHeartbeats, type Chunk } from './group-member.ts'
 import type { OffsetBounds } from './offsets.ts'
 import { stallWatch } from './stall-watch.ts'
 import { DependencyError } from '../../runtime/errors.ts'
@@ -58,7 +58,7 @@ export async function* tail<Entry>({
   if (signal.aborted) return
 
   const next = new Map<number, number>()
-  for (const { partition, low, high } of await untilAnswered(bounds, { signal, logger })) {
+  for (const { partition, low, high } of await askUntilAnswered(bounds, { signal, logger })) {
     const nextOffset = after === 'end' ? high : (after[partition] ?? -1) + 1
     // A mark beyond the end belongs to another log; reading from there would start all over.
     const known = nextOffset >= low && nextOffset <= high
@@ -73,7 +73,7 @@ export async function* tail<Entry>({
   const watch = stallWatch({ groupId, progress, logger, ...stalled })
   let dealt: Promise<unknown> = Promise.resolve()
   let failure: Error | undefined
-  const member = beGroupMember({
+  const member = joinGroup({
     client: newClient(),
     groupId,
     topic,
@@ -82,9 +82,9 @@ export async function* tail<Entry>({
       watch.assigned(partitions)
       return new Map([...next].filter(([partition]) => partitions.includes(partition)))
     },
-    // One chunk at a time: kafkajs does not wait until control records have been skipped.
+    // Handles one chunk at a time: kafkajs does not wait until control records have been skipped.
     deal(chunk) {
-      const done = dealt.then(() => watch.during(() => dealWith(chunk)))
+      const done = dealt.then(() => watch.during(() => handleChunk(chunk)))
       dealt = done.catch(() => undefined)
       return runWithHeartbeats(chunk.heartbeat, () => done)
     },
@@ -114,7 +114,7 @@ export async function* tail<Entry>({
     }
   }
 
-  async function dealWith(chunk: Chunk): Promise<boolean> {
+  async function handleChunk(chunk: Chunk): Promise<boolean> {
     const { partition, messages, firstOffset, lastOffset } = chunk
     const due = next.get(partition) ?? 0
     if (firstOffset > due) {
@@ -131,7 +131,7 @@ export async function* tail<Entry>({
   }
 }
 
-async function untilAnswered(
+async function askUntilAnswered(
   bounds: () => Promise<OffsetBounds[]>,
   { signal, logger }: { signal: AbortSignal; logger: Logger },
 ): Promise<OffsetBounds[]> {
@@ -156,7 +156,7 @@ function handover<Item>(ended: AbortSignal) {
     handedOver?.done(false)
   })
   return {
-    /** Resolves with whether the item was taken; false when `ended` is aborted first. */
+    /** Resolves to true once the item is taken, or false if `ended` is aborted first. */
     give(item: Item): Promise<boolean> {
       if (ended.aborted) return Promise.resolve(false)
       return new Promise((done) => {
@@ -186,7 +186,7 @@ const WITHIN_MS = 15_000
  * The ids of the events at these offsets. kafkajs cannot fetch without a group, so a separate
  * reader starts at each of these offsets, and at the end of every other partition.
  */
-export async function eventIdsAt(
+export async function readEventIdsAt(
   offsets: Offsets,
   {
     bounds,

@@ -9,7 +9,7 @@ import { tail, type TailItemOf, type TailOptions } from './tail.ts'
 
 /** The readers of one topic. */
 export type TopicReaders = {
-  /** Until `signal` is aborted or the log is closed. */
+  /** Reads until `signal` is aborted or the log is closed. */
   subscribe<Batch>(
     subscription: { readonly group: string } & Pick<
       Consumption<Batch>,
@@ -70,8 +70,8 @@ export function readersOfTopics({
         const ended = AbortSignal.any([signal, closing])
         if (!(await prepared.readyBefore(ended))) return
         const groupId = groupIdOf(`tail-${randomUUID()}`)
-        const held = () => boundsOf(topic)
-        yield* tail({ ...reading(topic, groupId), ...options, signal: ended, bounds: held })
+        const readBounds = () => boundsOf(topic)
+        yield* tail({ ...reading(topic, groupId), ...options, signal: ended, bounds: readBounds })
       },
 
       async bounds() {

@@ -1,5 +1,5 @@
 import { gatheringWriter, waitingRoom, type GatheringWriter } from '../gathering-writer.ts'
-import { unavailableForNow, type KafkaClient, type Logger } from './kafka-client.ts'
+import { unavailableError, type KafkaClient, type Logger } from './kafka-client.ts'
 import { EncodedRecord, type LogMessage } from './kafkajs/encoded-record.ts'
 import { MESSAGE_OVERHEAD_BYTES } from './event-format.ts'
 import { partitionOf, type Partition } from './partitions.ts'
@@ -28,7 +28,7 @@ export type TopicWriter<Item> = {
 export type TopicWriterOptions<Item> = {
   readonly newClient: (options: { retries: number }) => KafkaClient
   readonly topic: string
-  /** As last known; available once `awaitReady` has resolved. */
+  /** The last known partitions; available once `awaitReady` has resolved. */
   readonly partitions: () => readonly Partition[]
   /** The number of replicas that must be in sync for a write. */
   readonly minInSync: () => number
@@ -76,14 +76,14 @@ export function topicWriter<Item>({
 
   return {
     async write(items) {
-      if (closed) throw unavailableForNow('the event log is closing')
+      if (closed) throw unavailableError('the event log is closing')
       const begun = now()
       try {
-        if (!ready) await untilReady(items)
+        if (!ready) await waitForLeaders(items)
         const withinMs = deadlineMs - (now() - begun)
         await Promise.all(
-          Array.from(byLeader(items), ([leader, { records, bytes }]) =>
-            laneOf(leader).write(records, bytes, withinMs),
+          Array.from(groupByLeader(items), ([leader, { records, bytes }]) =>
+            openLane(leader).write(records, bytes, withinMs),
           ),
         )
       } catch (error) {
@@ -103,13 +103,13 @@ export function topicWriter<Item>({
   }
 
   /** Partitions cannot be chosen before the topic is known; callers wait within the same limits. */
-  async function untilReady(items: readonly Item[]): Promise<void> {
+  async function waitForLeaders(items: readonly Item[]): Promise<void> {
     const bytes = sum(items.map(sizeOf))
-    if (!room.enter(items.length, bytes)) throw unavailableForNow('the event log is overloaded')
+    if (!room.enter(items.length, bytes)) throw unavailableError('the event log is overloaded')
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        reject(unavailableForNow(`the event log did not write within ${deadlineMs} ms`))
+        reject(unavailableError(`the event log did not write within ${deadlineMs} ms`))
       }, deadlineMs)
     })
     try {
@@ -121,18 +121,18 @@ export function topicWriter<Item>({
   }
 
   /** @throws {DependencyError} when an item's partition is unavailable. */
-  function byLeader(items: readonly Item[]): Map<number, Placed> {
+  function groupByLeader(items: readonly Item[]): Map<number, Placed> {
     const known = partitions()
-    if (known.length === 0) throw unavailableForNow(`the topic ${topic} is not there`)
+    if (known.length === 0) throw unavailableError(`the topic ${topic} is not there`)
     const least = minInSync()
     const placed = new Map<number, Placed>()
     for (const item of items) {
       const message = toMessage(item)
       const partition = partitionOf(message.key ?? null, known)
       const { leader, inSync = 0 } = known[partition] ?? {}
-      if (leader === undefined) throw unavailableForNow(`partition ${partition} has no leader`)
+      if (leader === undefined) throw unavailableError(`partition ${partition} has no leader`)
       if (inSync < least) {
-        throw unavailableForNow(`partition ${partition} has too few replicas in sync`)
+        throw unavailableError(`partition ${partition} has too few replicas in sync`)
       }
       const record = new EncodedRecord(message, partition)
       const together = placed.get(leader)
@@ -145,7 +145,7 @@ export function topicWriter<Item>({
     return placed
   }
 
-  function laneOf(leader: number): Lane {
+  function openLane(leader: number): Lane {
     const known = lanes.get(leader)
     if (known !== undefined) return known
     const lane = newLane(batchProducer({ newClient, topic, logger }))

@@ -39,7 +39,7 @@ export function kafkaTopic<Entry>(
       readers.subscribe({
         group,
         async toBatch({ messages, partition }) {
-          const entries = messages.flatMap((message) => readable(message, partition))
+          const entries = messages.flatMap((message) => parseMessage(message, partition))
           return entries.length > 0 ? entries : undefined
         },
         onBatch,
@@ -54,7 +54,7 @@ export function kafkaTopic<Entry>(
       if (ends.size === 0) return
       const ending = new AbortController()
       const toEntry = async (message: KafkaMessage, partition: number) =>
-        readable(message, partition)
+        parseMessage(message, partition)
       try {
         for await (const item of readers.tail({ after: {}, signal: ending.signal, toEntry })) {
           if (item.kind === 'gap') continue
@@ -84,7 +84,7 @@ export function kafkaTopic<Entry>(
     close: () => writer.close(),
   }
 
-  function readable({ key, value, headers = {}, offset }: KafkaMessage, partition: number) {
+  function parseMessage({ key, value, headers = {}, offset }: KafkaMessage, partition: number) {
     try {
       return [kind.fromRecord({ key, value, headers } satisfies StoredRecord)]
     } catch (error) {

@@ -7,7 +7,7 @@ import { askPartitions } from './partitions.ts'
 
 export type TopicOptions = {
   readonly topicPrefix: string
-  /** Default: the brokers' default. */
+  /** Without it, the brokers' default applies. */
   readonly replicationFactor?: number
   /** Minimum retention of events; default: forever. */
   readonly retentionMs?: number
@@ -42,7 +42,9 @@ export function subjectNames(topicPrefix: string) {
   }
 }
 
-/** Creates missing topics. Warns about weaker settings of existing ones, and about single replicas. */
+/**
+ * Creates missing topics. Warns about weaker settings of existing ones, and about single replicas.
+ */
 export async function ensureTopics(
   admin: Admin,
   { topicPrefix, replicationFactor, retentionMs = -1 }: TopicOptions,
@@ -96,7 +98,7 @@ export async function ensureTopics(
         configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
       })),
     })
-    await untilLed(
+    await waitForLeaders(
       admin,
       missing.map(({ topic }) => topic),
     )
@@ -129,14 +131,14 @@ export async function askMinInSync(
 }
 
 /** Right after creating a topic, a broker may not yet know it or the leaders of its partitions. */
-async function untilLed(admin: Admin, topics: readonly string[]): Promise<void> {
+async function waitForLeaders(admin: Admin, topics: readonly string[]): Promise<void> {
   for (let tries = 0; tries < LEADER_TRIES; tries += 1) {
-    if (await areLed(admin, topics)) return
+    if (await haveLeaders(admin, topics)) return
     await pause(LEADER_PAUSE_MS)
   }
 }
 
-async function areLed(admin: Admin, topics: readonly string[]): Promise<boolean> {
+async function haveLeaders(admin: Admin, topics: readonly string[]): Promise<boolean> {
   try {
     const found = [...(await askPartitions(admin, topics)).values()].flat()
     return found.every(({ leader }) => leader !== undefined)

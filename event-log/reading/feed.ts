@@ -28,7 +28,7 @@ export type FeedSource = {
   readonly log: ReadableLog
   /** Joins the live reader of the log that this whole process shares. */
   join(): { readonly feed: LiveFeed; readonly leave: () => void }
-  /** For a reader of the past: see `readPast`. */
+  /** Used by readers of the past: see `readPast`. */
   notErased(reader: {
     readonly accountId: string
     readonly feed: LiveFeed
@@ -109,7 +109,7 @@ export function logFeed<Event>(
     const extent = await extentNow()
     const logEnd = endOf(extent)
     const { place, ...begin } = await beginAt(mark, feed, { accountId, extent, signal })
-    const reader = new LogReader(feed, place, wantedBy(query))
+    const reader = new LogReader(feed, place, createFilter(query))
     if (!begin.gap) reader.next = marks.numberAfter(query.after, feed.ring)
     for (let gap = begin.gap; ;) {
       const page = await readOn(reader, query)
@@ -134,7 +134,10 @@ export function logFeed<Event>(
     return () => (made ??= AbortSignal.any([signal, AbortSignal.timeout(readsForMs)]))
   }
 
-  /** The extent of the log; empty while the log cannot report it: the live reader still has entries to read. */
+  /**
+   * The extent of the log; empty while the log cannot report it: the live reader still has entries
+   * to read.
+   */
   async function extentNow(): Promise<readonly Extent[]> {
     try {
       return await extentOf(extentMs)
@@ -157,7 +160,7 @@ export function logFeed<Event>(
     const ending = limitSignal(signal)
     if (!feed.holds(mark.offsets)) past.forgetLost(extent)
     if (!feed.isCaughtUp()) await feed.until(feed.isCaughtUp, { signal: ending() })
-    if (!feed.isCaughtUp()) throw unavailable('the log has not been read to its end yet')
+    if (!feed.isCaughtUp()) throw unavailableError('the log has not been read to its end yet')
     const end = endOf(extent)
     const isAtEnd = () => hasReached(feed.upTo, end)
     if (!isAtEnd()) await feed.until(isAtEnd, { forMs: READ_ON_MS, signal: ending() })
@@ -199,7 +202,7 @@ export function logFeed<Event>(
     /** Whether the page ends before the ring's oldest entry. */
     async function readFromPast(): Promise<boolean> {
       const endTurn = takeTurn(accountId)
-      if (endTurn === undefined) throw unavailable('too many readers read the past')
+      if (endTurn === undefined) throw unavailableError('too many readers read the past')
       const signal = limitSignal(given)()
       const items = readPast(reader, {
         log: past.of({ accountId, atFirst: limit }),
@@ -223,7 +226,7 @@ export function logFeed<Event>(
       }
       if (reader.isAtRing() && !signal.aborted) return false
       if (read > 0) return true
-      throw unavailable('the past of the log cannot be read now')
+      throw unavailableError('the past of the log cannot be read now')
     }
   }
 
@@ -234,7 +237,7 @@ export function logFeed<Event>(
         : { kind: 'event' as const, event: entry.event as Event }
     return {
       ...item,
-      // Written only on request: it names every partition.
+      // Computed only on request, because it names every partition.
       get mark() {
         return marks.write(place, next === undefined ? undefined : { ring: feed.ring, next })
       },
@@ -242,12 +245,12 @@ export function logFeed<Event>(
   }
 }
 
-function wantedBy<Event>({ accountId, wants, wantsErasure }: FeedQuery<Event>): Wants {
+function createFilter<Event>({ accountId, wants, wantsErasure }: FeedQuery<Event>): Wants {
   return (entry) =>
     entry.event.accountId === accountId &&
     (entry.kind === 'erasure' ? wantsErasure?.(entry.event) === true : wants(entry.event as Event))
 }
 
-function unavailable(message: string): DependencyError {
+function unavailableError(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
 }

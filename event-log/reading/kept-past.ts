@@ -6,13 +6,14 @@ import { approximateBytes } from './ring.ts'
 type Batch = LogBatch<FollowedEntry>
 
 /**
- * A tail of the log that readers share, one at a time, and the position after the last entry it returned.
+ * A tail of the log that readers share, one at a time, and the position after the last entry it
+ * returned.
  */
 export class PastTail {
   readonly #items: AsyncIterator<TailItem<FollowedEntry>>
   readonly #ending = new AbortController()
   readonly #place: Record<number, number>
-  /** Requested, but not taken yet: its reader has left. */
+  /** A requested item that was not taken, because its reader left. */
   #next: Promise<IteratorResult<TailItem<FollowedEntry>>> | undefined
   isBusy = false
   hasEnded = false
@@ -70,19 +71,19 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | un
   })
 }
 
-/** Searches scan all of them. */
+/** Maximum number of cached batches: each search scans all of them. */
 const MOST_BATCHES = 256
 
 /** The most recently used batches, as many as fit into `maxBytes`. */
 export function createBatchCache(maxBytes: number) {
-  /** By partition, and by the offset before the batch. */
+  /** Keyed by partition and by the offset before the batch. */
   const kept = new LRUCache<string, { readonly after: number; readonly batch: Batch }>({
     max: MOST_BATCHES,
     maxSize: maxBytes,
     sizeCalculation: ({ batch }) => batch.entries.reduce((sum, entry) => sum + bytesOf(entry), 1),
   })
 
-  /** A batch whose entries follow these offsets in one of the partitions. */
+  /** Finds a cached batch that follows these offsets in one of the partitions. */
   function find(offsets: Offsets) {
     for (const [key, { after, batch }] of kept.entries()) {
       const offset = offsets[batch.partition] ?? -1
@@ -106,7 +107,7 @@ export function createBatchCache(maxBytes: number) {
       kept.set(`${batch.partition}/${after}`, { after, batch })
     },
 
-    /** At most this many of the following entries. */
+    /** Returns at most `most` of the following entries. */
     after(offsets: Offsets, most: number): TailItem<FollowedEntry> | undefined {
       const found = find(offsets)
       if (found === undefined) return undefined
@@ -124,7 +125,7 @@ export function createBatchCache(maxBytes: number) {
   }
 }
 
-/** At most this many entries of a batch after an offset. */
+/** Cuts a batch to at most `most` entries after an offset. */
 function cut(batch: Batch, offset: number, most: number): Batch {
   const { entries } = batch
   const found = entries.findIndex(({ origin }) => origin.offset > offset)

@@ -31,9 +31,9 @@ export type LiveFeed = Waits & {
   readonly hasBegun: () => boolean
   /** Whether it has read everything that was in the log at its start, including erasures. */
   readonly isCaughtUp: () => boolean
-  /** Available once it has started. */
+  /** The ring; available once the feed has started. */
   readonly ring: Ring
-  /** How far it has read, and the last entry. */
+  /** The feed's position, and the last entry read. */
   readonly upTo: Readonly<LogPlace>
   readonly last: LastEntry | undefined
   /** The time of an entry it has read, if it still remembers the entry. */
@@ -44,7 +44,7 @@ export type LiveFeed = Waits & {
   holds(place: Readonly<LogPlace>): boolean
   /** The device's last erasure that the feed has read. */
   erasure(device: { accountId: string; deviceId: string }): ErasedDevice | undefined
-  /** The last heartbeats of devices; the ring holds none. */
+  /** Latest heartbeats of devices; the ring contains no heartbeats. */
   heartbeats(): Iterable<SeenEntry>
   push(entry: RingEntry): void
 }
@@ -164,10 +164,13 @@ export function startLiveFeed({
     }
     Object.assign(before, upTo)
     begun = true
-    moved()
+    applyMove()
   }
 
-  /** Erasure times of devices whose positions come from a spool: this feed may not have read them yet. */
+  /**
+   * Reads the erasure times of devices whose positions come from a spool: this feed may not have
+   * read those erasures yet.
+   */
   async function erasedBefore({ entries }: LogBatch<FollowedEntry>): Promise<Erased> {
     const times = new Map<string, number>()
     const spooled = entries.flatMap((entry) =>
@@ -220,7 +223,7 @@ export function startLiveFeed({
       }
     }
     upTo[partition] = lastOffset
-    moved()
+    applyMove()
   }
 
   /** Continues after a gap. */
@@ -230,10 +233,10 @@ export function startLiveFeed({
     if (offset < 0) delete upTo[partition]
     else upTo[partition] = offset
     if (isBack) last = undefined
-    moved()
+    applyMove()
   }
 
-  function moved(): void {
+  function applyMove(): void {
     if (!caughtUp && hasReached(upTo, endAtBegin)) {
       caughtUp = true
       endAtBegin = {}
@@ -247,7 +250,7 @@ export function startLiveFeed({
   }
 }
 
-/** When devices were erased, by their keys. */
+/** Erasure times of devices, by device key. */
 type Erased = ReadonlyMap<string, number>
 
 function numberOf({ partition, offset }: Origin): number {

@@ -22,7 +22,7 @@ export class LogReader {
   readonly wants: Wants
   /** The ring's entries before this number lie before the position. */
   next = 0
-  /** Its position equalled that of the live reader when the last entry was pushed. */
+  /** Whether this reader was at the live reader's position when the last entry was pushed. */
   isInStep = false
 
   constructor(feed: LiveFeed, place: ReaderPosition, wants: Wants) {
@@ -97,8 +97,8 @@ export type PastItem =
   | {
       readonly kind: 'entries'
       /**
-       * The reader's position advances as entries are taken; the last one moves it past their whole
-       * batch.
+       * The reader's position advances as entries are taken; taking the last one moves it past the
+       * whole batch.
        */
       readonly entries: Iterable<ReadEntry>
       /** The number of entries in the batch. */
@@ -192,7 +192,7 @@ export async function* readPast(
     if (item.entries.some(({ kind }) => kind === 'unreadable')) yield* announceGap('unreadable')
     const entries = await notErased(item, item.entries.filter(isWanted))
     if (entries === undefined) unknown = true
-    else yield { kind: 'entries', entries: taken(entries, item), read: item.entries.length }
+    else yield { kind: 'entries', entries: takeEntries(entries, item), read: item.entries.length }
   }
 
   function* announceGap(reason: GapReason): Generator<PastItem, void> {
@@ -205,7 +205,7 @@ export async function* readPast(
     return (entry.kind === 'fact' || entry.kind === 'erasure') && reader.wants(entry)
   }
 
-  function* taken(
+  function* takeEntries(
     entries: readonly ReadEntry[],
     batch: LogBatch<FollowedEntry>,
   ): Generator<ReadEntry, void> {

@@ -27,7 +27,7 @@ const LONGEST = 12_000
  */
 const TIMES = 2 ** 24
 
-/** Undefined for an entry without a time. */
+/** Returns an entry's position and time; undefined if it has no time. */
 export function lastEntry(entry: FollowedEntry): LastEntry | undefined {
   switch (entry.kind) {
     case 'position':
@@ -61,12 +61,12 @@ export function writeMark(
 }
 
 /**
- * The position in a mark of this log; undefined if invalid. The checksum detects mistakes, not forgery, so the
- * content is validated like any input.
+ * The position in a mark of this log; undefined if invalid. The checksum detects mistakes, not
+ * forgery, so the content is validated like any input.
  */
 export function readMark(mark: string, log: MarkedLog = 'events'): ReaderPosition | undefined {
   if (mark.length > LONGEST) return undefined
-  const claimed = claimedIn(Buffer.from(mark, 'base64url').toString())
+  const claimed = parseClaim(Buffer.from(mark, 'base64url').toString())
   if (claimed === undefined) return undefined
   const entries = Object.entries(claimed.offsets)
   const fits =
@@ -74,11 +74,11 @@ export function readMark(mark: string, log: MarkedLog = 'events'): ReaderPositio
     entries.every(([partition, offset]) => /^(0|[1-9]\d{0,4})$/.test(partition) && isWhole(offset))
   if (!fits) return undefined
   const offsets: LogPlace = Object.fromEntries<number>(entries)
-  const position = claimed.last === undefined ? { offsets } : withLast(offsets, claimed.last)
+  const position = claimed.last === undefined ? { offsets } : markWithLast(offsets, claimed.last)
   return position !== undefined && writeMark(position, log) === mark ? position : undefined
 }
 
-function withLast(offsets: LogPlace, last: unknown): ReaderPosition | undefined {
+function markWithLast(offsets: LogPlace, last: unknown): ReaderPosition | undefined {
   if (!Array.isArray(last) || last.length !== 3 || !last.every(isWhole)) return undefined
   const [partition, offset, time] = last as [number, number, number]
   return { offsets, last: { partition, offset, time } }
@@ -91,7 +91,7 @@ function isWhole(value: unknown): value is number {
 type Claimed = { readonly offsets: Readonly<Record<string, number>>; readonly last?: unknown }
 
 /** The claimed content, not yet validated. */
-function claimedIn(text: string): Claimed | undefined {
+function parseClaim(text: string): Claimed | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || !('offsets' in value)) return undefined
@@ -177,15 +177,15 @@ export async function findPlace(
   const { feed } = looking
   const offsets = hasReached(feed.end(), claimed.offsets)
     ? { ...claimed.offsets }
-    : await untilAnswered(() => noFurtherThanEnd(claimed.offsets, looking), looking)
+    : await askUntilAnswered(() => clampToEnd(claimed.offsets, looking), looking)
   if (offsets === undefined) return { place: claimed }
   if (!hasReached(offsets, claimed.offsets)) return { place: { offsets }, lost: 'beyond' }
   const { last } = claimed
   if (last !== undefined && !isKnown(last)) {
-    // Then it has most probably read the entry itself.
+    // The feed has then most probably read the entry itself.
     if (!feed.isCaughtUp()) await feed.until(feed.isCaughtUp, { signal: looking.ending() })
     const known = feed.timeAt(last)
-    const time = known ?? (await untilAnswered(() => timeInLog(last, looking), looking))
+    const time = known ?? (await askUntilAnswered(() => timeInLog(last, looking), looking))
     if (time !== undefined && time !== 'removed' && time !== last.time) {
       return { place: { offsets: { ...feed.ring.before } }, lost: 'replaced' }
     }
@@ -194,7 +194,7 @@ export async function findPlace(
 }
 
 /** Repeats a query until the log responds; undefined if the reader has ended. */
-async function untilAnswered<T>(
+async function askUntilAnswered<T>(
   ask: () => Promise<T>,
   { retryMs, ending, logger }: Looking,
 ): Promise<T | undefined> {
@@ -211,9 +211,9 @@ async function untilAnswered<T>(
 }
 
 /** Another process's feed may be ahead of this process's feed. */
-async function noFurtherThanEnd(place: LogPlace, { feed, log }: Looking): Promise<LogPlace> {
+async function clampToEnd(place: LogPlace, { feed, log }: Looking): Promise<LogPlace> {
   if (hasReached(feed.end(), place)) return { ...place }
-  return lowerOffsets(place, endsOf(await log.extent()))
+  return lowerOffsets(place, listEnds(await log.extent()))
 }
 
 /**
@@ -231,7 +231,7 @@ async function timeInLog(
   const ending = new AbortController()
   const signal = AbortSignal.any([ended(), ending.signal])
   try {
-    const after = { ...endsOf(extent), [partition]: offset - 1 }
+    const after = { ...listEnds(extent), [partition]: offset - 1 }
     for await (const item of log.tail({ after, signal })) {
       if (item.partition !== partition) continue
       if (item.kind === 'gap') return 'removed'
@@ -245,7 +245,7 @@ async function timeInLog(
 }
 
 /** The last offset of each partition that has had entries. */
-function endsOf(extent: readonly Extent[]): LogPlace {
+function listEnds(extent: readonly Extent[]): LogPlace {
   const written = extent.filter(({ next }) => next > 0)
   return Object.fromEntries(written.map(({ partition, next }) => [partition, next - 1]))
 }

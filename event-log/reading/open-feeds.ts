@@ -22,7 +22,9 @@ export type OpenFeeds = {
   readonly store: KnownErasures & HeldFacts
   readonly logger: FollowerLogger
   readonly stopping: AbortSignal
-  /** Join existing live readers of the logs; absent: live readers are started while in use. */
+  /**
+   * Join existing live readers of the logs. Without them, live readers are started while in use.
+   */
   readonly joinEvents?: JoinLive
   readonly joinFacts?: JoinLive
   readonly options?: Partial<FeedsOptions>
@@ -60,14 +62,17 @@ const FEEDS_OPTIONS: FeedsOptions = {
 
 /** The facts still in the store: an erasure removes them there first. */
 export type HeldFacts = {
-  /** The ids of those facts that are in the store and belong to no hidden device. */
+  /** Returns the ids of the facts that are stored and belong to no hidden device. */
   heldFacts(query: {
     readonly accountId: string
     readonly facts: readonly Pick<DeviceFact, 'id' | 'deviceId'>[]
   }): Promise<ReadonlySet<string>>
 }
 
-/** The feeds of a process. Each shares one live reader of its log, which reads only while it is used. */
+/**
+ * The feeds of a process. Each shares one live reader of its log, which reads only while it is
+ * used.
+ */
 export function openFeeds({ joinEvents, joinFacts, options: given, ...parts }: OpenFeeds): Feeds {
   const options = { ...FEEDS_OPTIONS, ...given }
   const all = { ...parts, ...options }

@@ -7,7 +7,7 @@ import type { LogPlace } from '../offsets.ts'
 /** The entries for readers, in the order in which this process learned of them. */
 export type RingEntry =
   | (PositionEntry & {
-      /** The text for every up-to-date reader; rendered by the first of them. */
+      /** The rendered text, shared by all up-to-date readers. */
       text?: string
     })
   | Aside
@@ -21,7 +21,9 @@ export type RingEntry =
       readonly kind: 'gap'
       readonly reason: GapReason
       readonly origin?: Origin
-      /** It goes back before readers' positions, because the partition was recreated. */
+      /**
+       * Whether the gap leads back before readers' positions, because the partition was recreated.
+       */
       readonly isBack?: boolean
     }
   | { readonly kind: 'erased'; readonly origin?: Origin }
@@ -31,7 +33,7 @@ export type GapReason = 'expired' | 'unreadable'
 /** An entry that is not from the log, so it has no position in it and is not replayed. */
 export type Aside = {
   readonly kind: 'aside'
-  /** The name of its events, by which readers filter. */
+  /** The event name that readers filter by. */
   readonly name: string
   readonly accountId: string
   readonly deviceId?: string
@@ -65,7 +67,7 @@ export type Ring = {
   wake(): void
 } & Waits
 
-/** How readers wait for more. */
+/** Options for waiting for more entries. */
 export type Waits = {
   /** Waits for entries of one account, or for any. The returned function unsubscribes. */
   readonly listen: (wake: Wake, accountId?: string) => () => void
@@ -98,7 +100,7 @@ export function createRing({
   let first = 0
   let end = 0
   let bytes = 0
-  /** By account; entries without an account go to all listeners. */
+  /** Listeners by account; entries without an account go to all of them. */
   const listeners = new Map<string | undefined, Set<Wake>>()
   /** The accounts that have new entries; `gap`: all accounts. */
   const news = new Set<string | undefined>()
@@ -124,19 +126,19 @@ export function createRing({
     }
   }
 
-  async function until(
+  async function waitUntil(
     isTrue: () => boolean,
     { signal, forMs, accountId }: Patience,
   ): Promise<void> {
     if (signal.aborted || isTrue()) return
     await new Promise<void>((resolve) => {
-      const stopListening = listen(() => isTrue() && done(), accountId)
-      const timer = forMs === undefined ? undefined : setTimeout(done, forMs)
-      signal.addEventListener('abort', done)
-      function done(): void {
+      const stopListening = listen(() => isTrue() && finish(), accountId)
+      const timer = forMs === undefined ? undefined : setTimeout(finish, forMs)
+      signal.addEventListener('abort', finish)
+      function finish(): void {
         stopListening()
         clearTimeout(timer)
-        signal.removeEventListener('abort', done)
+        signal.removeEventListener('abort', finish)
         resolve()
       }
     })
@@ -144,7 +146,7 @@ export function createRing({
 
   return {
     listen,
-    until,
+    until: waitUntil,
 
     get first() {
       return first

@@ -44,7 +44,7 @@ export function sharePast(
   const shared = createLingering({ open, lingersMs: options.keptMs, stopping })
 
   return {
-    /** Tails for one reader. */
+    /** Returns tails for one reader. */
     of: (reading: Reading): TailOf => ({
       async *tail({ after, signal }) {
         if (after === 'end') {
@@ -74,7 +74,7 @@ function openPast(
 ) {
   const batches = createBatchCache(pastBytes)
   const slots = new Slots({ most: pastReaders, mostEach: pastReadersEach })
-  /** The most recently used come last. */
+  /** Sorted with the most recently used tail last. */
   let tails: PastTail[] = []
   const wakes = new Set<() => void>()
   const wakeAll = () => [...wakes].forEach((wake) => wake())
@@ -101,7 +101,7 @@ function openPast(
         }
         if (item === undefined && turn === undefined) {
           coming ??= slots.wait(accountId)
-          const giveBack = await untilServed(coming, place, signal)
+          const giveBack = await waitForTurn(coming, place, signal)
           if (giveBack === undefined) continue
           coming = undefined
           turn = { giveBack, endsAt: performance.now() + TURN_MS }
@@ -129,7 +129,7 @@ function openPast(
    * Resolves when it is this reader's turn; resolves without a turn if another reader has read the
    * following entries, or the reader ends.
    */
-  function untilServed(
+  function waitForTurn(
     coming: Promise<GiveBack>,
     place: Offsets,
     signal: AbortSignal,
@@ -154,7 +154,7 @@ function openPast(
     place: Offsets,
     { most, signal }: { most: number; signal: AbortSignal },
   ): Promise<Item | undefined> {
-    const tail = tailAt(place)
+    const tail = openTail(place)
     const item = await tail.next(signal)
     if (tail.hasEnded) tails = tails.filter((one) => one !== tail)
     if (item?.kind === 'gap') batches.forget(item.partition)
@@ -164,8 +164,10 @@ function openPast(
     return batches.after(place, most) ?? item
   }
 
-  /** The tail that continues at this position, or a new one that replaces the one idle longest. */
-  function tailAt(place: Offsets): PastTail {
+  /**
+   * Returns the tail that continues at this position, or opens one in place of the longest idle.
+   */
+  function openTail(place: Offsets): PastTail {
     const found = tails.find((tail) => tail.isAt(place))
     const tail = found ?? new PastTail(log, place, closing)
     const others = tails.filter((one) => one !== found)
@@ -182,8 +184,8 @@ function openPast(
 }
 
 /**
- * The log's current extent, or one of at most this age. Calls made while a request is pending share
- * the next request: the pending one may have started before them.
+ * Reads the log's current extent, or reuses one of at most this age. Calls made while a request is
+ * pending share the next request: the pending one may have started before them.
  */
 export function shareExtent(
   log: Pick<ReadableLog, 'extent'>,

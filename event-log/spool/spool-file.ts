@@ -33,7 +33,7 @@ const IF_DAMAGED =
   'move it away, start again, and keep it: reports that it holds can be read with `sqlite3 FILE .recover`'
 
 const MAX_ENTRIES = 500
-/** More than a few appends need: a disk with room for only one page counts as full. */
+/** More than a few appends need, so that a disk with room for only one page counts as full. */
 const PROBE_BYTES = 32 * 1024
 const PROBE_VALID_MS = 1000
 /**
@@ -52,7 +52,7 @@ export type SpoolFile = {
   write(events: readonly AppendedEvent[]): Promise<void>
   /** Whether any events wait or are being written. */
   isEmpty(): boolean
-  /** The oldest events; undefined while none are on disk. */
+  /** Returns the oldest events; undefined while the file is empty. */
   next(): Waiting | undefined
   /**
    * Removes the events up to an id. Even if it throws, they are no longer returned or counted while
@@ -156,7 +156,7 @@ export function openSpoolFile(
     }
   }
 
-  function oldestSeconds(): number {
+  function ageOfOldest(): number {
     const first = held === 0 ? undefined : oldestTime.get(confirmed)
     return first === undefined ? 0 : Math.max(0, (clock.now() - first.receivedAt) / 1000)
   }
@@ -165,7 +165,7 @@ export function openSpoolFile(
     async write(events) {
       const rows = events.map(toRow)
       const more = sizeOf(rows)
-      if (bytes + queuedBytes + more > maxBytes || oldestSeconds() > maxAgeSeconds) {
+      if (bytes + queuedBytes + more > maxBytes || ageOfOldest() > maxAgeSeconds) {
         throw new DependencyError('the spool is full', { retriable: true })
       }
       queued += rows.length
@@ -204,9 +204,9 @@ export function openSpoolFile(
       if (held === 0) keepBallast()
     },
 
-    depth: () => ({ events: held, bytes, oldestSeconds: oldestSeconds() }),
+    depth: () => ({ events: held, bytes, oldestSeconds: ageOfOldest() }),
 
-    fill: () => Math.max(bytes / maxBytes, oldestSeconds() / maxAgeSeconds),
+    fill: () => Math.max(bytes / maxBytes, ageOfOldest() / maxAgeSeconds),
 
     probe() {
       const now = performance.now()

@@ -53,7 +53,7 @@ export function openSpool({
 }: SpoolOptions): EventLog & Spool {
   const hold = holdDirectory(directory, { variable: 'SPOOL_DIR' })
   const file = openHeld(hold, () => openSpoolFile(join(directory, 'spool.sqlite'), options))
-  const id = idIn(directory)
+  const id = readSpoolId(directory)
   const direct = directAppends({ eventLog, withinMs: directWithinMs, onAway: beginSpooling })
   const closing = new AbortController()
   const pending = new Set<Promise<void>>()
@@ -67,7 +67,8 @@ export function openSpool({
     ...eventLog,
 
     append(events) {
-      if (closing.signal.aborted) return Promise.reject(unavailable('the event log is closing'))
+      if (closing.signal.aborted)
+        return Promise.reject(unavailableError('the event log is closing'))
       if (events.length === 0) return Promise.resolve()
       const written = new Promise<void>((resolve, reject) => {
         const append = { events, resolve, reject }
@@ -79,8 +80,8 @@ export function openSpool({
     },
 
     async ready() {
-      if (closing.signal.aborted) throw unavailable('the event log is closing')
-      if (file.fill() > READY_BELOW) throw unavailable('the spool is nearly full')
+      if (closing.signal.aborted) throw unavailableError('the event log is closing')
+      if (file.fill() > READY_BELOW) throw unavailableError('the spool is nearly full')
       if (spooling) return file.probe()
       await eventLog.ready().catch(() => file.probe())
     },
@@ -176,12 +177,12 @@ function openHeld(hold: { release(): void }, open: () => SpoolFile): SpoolFile {
   }
 }
 
-function unavailable(message: string): DependencyError {
+function unavailableError(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
 }
 
 /** The id of the spool in this folder, created on first use. */
-function idIn(directory: string): string {
+function readSpoolId(directory: string): string {
   const file = join(directory, 'spool-id')
   if (!existsSync(file)) writeFileSync(file, randomUUID())
   return readFileSync(file, 'utf8')

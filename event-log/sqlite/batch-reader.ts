@@ -13,7 +13,7 @@ export const PARTITION = 0
 
 const MAX_ENTRIES = 500
 
-/** Reads the next entries after an offset; undefined when there are none yet. */
+/** Reads the next entries after an offset; undefined if there are none yet. */
 export type BatchReader = (after: number) => LogBatch | undefined
 
 export function batchReader(database: Database): BatchReader {
@@ -39,15 +39,15 @@ export function batchReader(database: Database): BatchReader {
   }
 
   function entry([offset, spooled, bytes, json]: Row): LogEntry {
-    if (json === null || !isWhole(json, bytes)) return wholeEntry(offset, spooled)
+    if (json === null || !isWhole(json, bytes)) return readWholeEntry(offset, spooled)
     try {
       return position(offset, json, spooled)
     } catch {
-      return wholeEntry(offset, spooled)
+      return readWholeEntry(offset, spooled)
     }
   }
 
-  function wholeEntry(offset: number, spooled: number): LogEntry {
+  function readWholeEntry(offset: number, spooled: number): LogEntry {
     const origin = { partition: PARTITION, offset }
     const { type, id, receivedAt, key, value } = selectWhole.get(offset) as WholeRow
     try {

@@ -21,11 +21,16 @@ const LONGEST_PAUSE_MS = 2000
 
 export type WarningLogger = { warn(fields: object, message: string): void }
 
-/** One read of a table; `lastOffset` is where reading continues. */
+/** The result of one read of a table; reading continues after `lastOffset`. */
 export type Readable<Batch extends { readonly lastOffset: number }> = {
-  /** Undefined when there is nothing after the offset yet. May throw a `DependencyError`. */
+  /**
+   * Reads the next batch; undefined if nothing follows the offset yet. May throw a
+   * `DependencyError`.
+   */
   readonly read: (after: number) => Batch | undefined
-  /** Stores a group's progress, for groups that do not keep it. May reject with a `DependencyError`. */
+  /**
+   * Stores a group's progress, for groups that do not keep it. May reject with a `DependencyError`.
+   */
   readonly commit?: (group: string, offset: number) => Promise<void>
   readonly logger: WarningLogger
 }
@@ -83,14 +88,14 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
     let committed = start
     while (!ended()) {
       const readAt = performance.now()
-      const batch = await untilDone('read', async () => read(after), isPassing)
+      const batch = await retryUntilDone('read', async () => read(after), isPassing)
       if (batch === 'given up') break
       if (batch === undefined) {
         await keepCommitted()
         await waitingForMore.sleep(LOOK_AGAIN_MS, signal)
         continue
       }
-      const delivered = await untilDone(
+      const delivered = await retryUntilDone(
         'deliver',
         () => onBatch(batch),
         () => true,
@@ -109,12 +114,12 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
 
     async function keepCommitted(): Promise<void> {
       if (commit === undefined || after === committed) return
-      await untilDone('commit', () => commit(group, after), isPassing)
+      await retryUntilDone('commit', () => commit(group, after), isPassing)
       committed = after
     }
 
     /** Retries with growing pauses until success, a final failure, or the reader's end. */
-    async function untilDone<T>(
+    async function retryUntilDone<T>(
       step: string,
       attempt: () => Promise<T>,
       mayPass: (error: unknown) => boolean,

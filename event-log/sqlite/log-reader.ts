@@ -63,7 +63,7 @@ export function sqliteLogReader(
 
     rejections,
     deadLetters,
-    readAgain: async (kept) => entryAt(kept.origin.offset) ?? kept,
+    readAgain: async (kept) => readEntryAt(kept.origin.offset) ?? kept,
 
     tail({ after, signal }) {
       const end = lastOffset()
@@ -73,7 +73,7 @@ export function sqliteLogReader(
         partition: PARTITION,
         after: start,
         read,
-        removedUpTo: trimmedUpTo,
+        removedUpTo: readTrimOffset,
         waiting: waitingForMore,
         lookAgainMs: LOOK_AGAIN_MS,
         hasEnded: () => stopped,
@@ -82,7 +82,7 @@ export function sqliteLogReader(
     },
 
     async lag(_group, applied = {}) {
-      const after = Math.max(applied[PARTITION] ?? 0, trimmedUpTo())
+      const after = Math.max(applied[PARTITION] ?? 0, readTrimOffset())
       const oldest = statements.oldestAfter.get(after)
       if (oldest === undefined) return { events: 0, seconds: 0 }
       const seconds = Math.max(0, (clock.now() - oldest.receivedAt) / 1000)
@@ -90,13 +90,13 @@ export function sqliteLogReader(
     },
 
     async extent() {
-      const first = trimmedUpTo() + 1
+      const first = readTrimOffset() + 1
       return [{ partition: PARTITION, first, next: lastOffset() + 1, whole: first === 1 }]
     },
 
     async placeBefore(time) {
       // Offsets have no gaps, and times hardly any: no index is worth its cost per report.
-      let below = trimmedUpTo()
+      let below = readTrimOffset()
       let above = lastOffset() + 1
       while (below + 1 < above) {
         const middle = Math.floor((below + above) / 2)
@@ -108,7 +108,7 @@ export function sqliteLogReader(
     },
 
     async eventIdsAt({ [PARTITION]: offset = 0 }) {
-      const entry = entryAt(offset)
+      const entry = readEntryAt(offset)
       const isEvent = entry !== undefined && 'event' in entry
       return new Map(isEvent ? [[PARTITION, eventIdOf(entry.event)]] : [])
     },
@@ -128,7 +128,7 @@ export function sqliteLogReader(
     },
   }
 
-  function entryAt(offset: number): LogEntry | undefined {
+  function readEntryAt(offset: number): LogEntry | undefined {
     const entry = read(offset - 1)?.entries[0]
     return entry?.origin.offset === offset ? entry : undefined
   }
@@ -137,7 +137,7 @@ export function sqliteLogReader(
     return numberFrom(statements.lastOffset.get())
   }
 
-  function trimmedUpTo(): number {
+  function readTrimOffset(): number {
     return numberFrom(statements.trimmedUpTo.get())
   }
 }

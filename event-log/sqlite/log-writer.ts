@@ -19,7 +19,7 @@ import { type TopicName, REJECTIONS } from '../topic.ts'
 import { DEAD_LETTERS, sqliteTopicWriter, type CommitTopic } from './topic.ts'
 
 const PROBE_VALID_MS = 1000
-/** More than a few appends need: a disk with room for only one page counts as full. */
+/** More than a few appends need, so that a disk with room for only one page counts as full. */
 const PROBE_BYTES = 32 * 1024
 /** Rows per transaction of `trim`, so that appends are delayed only briefly. */
 const TRIM_CHUNK = 1000
@@ -45,7 +45,10 @@ export function sqliteLogWriter(
     /** Called when there are new events. */
     onAppended: () => void
     onTopicAppended: (topic: TopicName) => void
-    /** How often a topic's old entries are removed when nothing is appended; absent: every 10 minutes. */
+    /**
+     * How often a topic's old entries are removed when nothing is appended; by default every 10
+     * minutes.
+     */
     expireEveryMs?: number | undefined
   },
 ): SqliteLogWriter {
@@ -174,7 +177,8 @@ function toRow(event: AppendedEvent, spooled: boolean): Row {
 }
 
 /**
- * Under the device's key, without a value. Checked here: an invalid erasure would be unreadable.
+ * An erasure has the device's key and no value. It is checked here, because an invalid erasure
+ * would be unreadable.
  */
 function toErasureRow(event: DeviceErased): Row {
   const { eventId, erasedAt } = checkDeviceErased(event)

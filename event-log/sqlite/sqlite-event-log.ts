@@ -10,7 +10,7 @@ export type SqliteEventLogOptions = {
   readonly file: string
   readonly clock: { now(): number }
   readonly logger?: WarningLogger
-  /** How often rejected reports older than 7 days are removed; absent: every 10 minutes. */
+  /** How often rejected reports older than 7 days are removed; by default every 10 minutes. */
   readonly expireEveryMs?: number
 }
 
@@ -46,7 +46,7 @@ export function sqliteEventLogOn(
     ...reader,
     rejections: { ...reader.rejections, ...writer.rejections },
     deadLetters: { ...reader.deadLetters, ...writer.deadLetters },
-    close: closedOnce(database, async () => {
+    close: closeOnce(database, async () => {
       await writer.close()
       await reader.close()
     }),
@@ -60,7 +60,7 @@ export function openSqliteLogWriter({
 }: { file: string } & Parameters<typeof sqliteLogWriter>[1]): SqliteLogWriter {
   const database = openLogDatabase(file)
   const writer = sqliteLogWriter(database, rest)
-  return { ...writer, close: closedOnce(database, () => writer.close()) }
+  return { ...writer, close: closeOnce(database, () => writer.close()) }
 }
 
 /** The log for a read-only thread; its writer has opened it before. */
@@ -70,10 +70,10 @@ export function openSqliteLogReader({
 }: { file: string } & Parameters<typeof sqliteLogReader>[1]): SqliteLogReader {
   const database = openLogDatabase(file, { readOnly: true })
   const reader = sqliteLogReader(database, rest)
-  return { ...reader, close: closedOnce(database, () => reader.close()) }
+  return { ...reader, close: closeOnce(database, () => reader.close()) }
 }
 
-function closedOnce(database: Database, finish: () => Promise<void>): () => Promise<void> {
+function closeOnce(database: Database, finish: () => Promise<void>): () => Promise<void> {
   let closing: Promise<void> | undefined
   return () => (closing ??= finish().then(() => database.close()))
 }

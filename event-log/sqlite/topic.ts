@@ -75,7 +75,7 @@ export function sqliteTopicWriter<Entry>(
   })
   const expiring = expires ? setInterval(expireSome, expireEveryMs).unref() : undefined
 
-  /** One step at a time: a long queue of them must not block events. */
+  /** Runs one step at a time: a long queue of steps must not block events. */
   function expireSome(): void {
     try {
       if (expire.run(clock.now() - kind.keptMs) === EXPIRY_CHUNK) setImmediate(expireSome)
@@ -164,10 +164,10 @@ export function topicReader<Entry>(
   function read(after: number, upTo = Number.MAX_SAFE_INTEGER) {
     const rows = next.all(after, upTo)
     const last = rows.at(-1)
-    return last && { lastOffset: last.offset, entries: rows.flatMap(readable) }
+    return last && { lastOffset: last.offset, entries: rows.flatMap(parseRow) }
   }
 
-  function readable({ offset, headers, ...bytes }: StoredRow): Entry[] {
+  function parseRow({ offset, headers, ...bytes }: StoredRow): Entry[] {
     try {
       const record = { ...bytes, headers: JSON.parse(headers) as StoredRecord['headers'] }
       return [kind.fromRecord(record)]

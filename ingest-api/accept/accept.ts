@@ -6,8 +6,8 @@ import { isDeviceSeen, type AppendedEvent } from '../../schemas/events/appended-
 import type { ApiKey, KeyGrant } from '../../store/keys.ts'
 import { judgeReport, type JudgedReport } from './judge-report.ts'
 import {
-  beyondDeviceLimit,
-  beyondKeyLimit,
+  describeDeviceLimit,
+  describeKeyLimit,
   type Allowance,
   type DeviceLimit,
   type KeyLimit,
@@ -27,7 +27,7 @@ import type { CountedRequest, ReportMetrics } from './report-metrics.ts'
 /** The outcomes in the order of the reports, and the remaining allowances. */
 export type Accepted<Each = Outcome> = {
   readonly outcomes: readonly Each[]
-  /** Absent if nothing was counted: there is no limit, or only one report. */
+  /** Absent if nothing was counted, because there is no limit or only one report. */
   readonly keyAllowance?: Allowance | undefined
   /** Only for a single report. */
   readonly deviceAllowance?: Allowance | undefined
@@ -36,7 +36,7 @@ export type Accepted<Each = Outcome> = {
 }
 
 /**
- * Validates each report and appends the valid ones in one call, in the order of `inAppendOrder`; an
+ * Validates each report and appends the valid ones in one call, in the order of `sortForAppend`; an
  * `accepted` report and a `seen` heartbeat are durable. The caller has already counted the first
  * report against the key's limit; this counts the rest and rejects reports beyond it. Each device
  * with a valid report counts once against its own limit.
@@ -94,7 +94,7 @@ export function acceptReports({
     submitted: readonly SubmittedReport[],
     request: AcceptedRequest,
   ): Promise<Accepted> {
-    const distinct = submitted.length > 1 ? withoutRepeats(submitted) : undefined
+    const distinct = submitted.length > 1 ? dropRepeats(submitted) : undefined
     const reports = distinct?.reports ?? submitted
     const receivedAt = clock.now()
     const { key } = grant
@@ -107,17 +107,17 @@ export function acceptReports({
     const judgeAt = (report: SubmittedReport, index: number) =>
       index < fitting || keyAllowance === undefined
         ? judgeReport(report, grant, receivedAt)
-        : refusedByLimit(keyAllowance, beyondKeyLimit)
+        : refuseByLimit(keyAllowance, describeKeyLimit)
     const areFew = reports.length <= FEW_REPORTS
     const judged = areFew ? reports.map(judgeAt) : await mapInTurns(reports, judgeAt)
     const devices = await limitDevices(judged, key)
-    const events = inAppendOrder(
+    const events = sortForAppend(
       judged.flatMap((verdict) => (verdict.kind === 'good' ? [verdict.event] : [])),
     )
     try {
       if (events.length > 0) {
         const appended = areFew ? eventLog.append(events) : appendInTurns(events, deadline)
-        await awaitUntil(deadline, appended, tooLate)
+        await awaitUntil(deadline, appended, deadlineError)
       }
     } catch (error) {
       metrics.failed(error, request, reports.length)
@@ -155,13 +155,15 @@ export function acceptReports({
   async function appendInTurns(events: readonly AppendedEvent[], deadline: number): Promise<void> {
     for (let from = 0; from < events.length; from += APPENDED_AT_ONCE) {
       await yieldFairly()
-      if (performance.now() > deadline) throw tooLate()
+      if (performance.now() > deadline) throw deadlineError()
       await eventLog.append(events.slice(from, from + APPENDED_AT_ONCE))
     }
     await yieldFairly()
   }
 
-  /** Counts the devices of the valid reports, and in `judged` rejects reports beyond their limit. */
+  /**
+   * Counts the devices of the valid reports, and in `judged` rejects reports beyond their limit.
+   */
   async function limitDevices(judged: JudgedReport[], { accountId }: ApiKey) {
     const deviceIds = new Set<string>()
     for (const verdict of judged) if (verdict.kind === 'good') deviceIds.add(verdict.event.deviceId)
@@ -169,7 +171,7 @@ export function acceptReports({
     judged.forEach((verdict, index) => {
       if (verdict.kind !== 'good') return
       const device = devices.get(verdict.event.deviceId)
-      if (device?.exceeded) judged[index] = refusedByLimit(device, beyondDeviceLimit)
+      if (device?.exceeded) judged[index] = refuseByLimit(device, describeDeviceLimit)
     })
     return devices
   }
@@ -180,7 +182,7 @@ export function acceptReports({
  * remaining reports, and for each submitted report its index among them. Undefined if all are
  * needed.
  */
-function withoutRepeats(
+function dropRepeats(
   submitted: readonly SubmittedReport[],
 ):
   { readonly reports: readonly SubmittedReport[]; readonly places: readonly number[] } | undefined {
@@ -204,7 +206,7 @@ function hasTelemetry({ battery, attributes }: SubmittedHeartbeat): boolean {
   return battery !== undefined || attributes !== undefined
 }
 
-function refusedByLimit(
+function refuseByLimit(
   allowance: Allowance,
   messageFor: (allowance: Allowance) => string,
 ): JudgedReport {
@@ -214,7 +216,7 @@ function refusedByLimit(
   return { kind: 'refused', refused }
 }
 
-function tooLate(): Error {
+function deadlineError(): Error {
   return unavailable('the report could not be written in time, please send it again')
 }
 
@@ -224,17 +226,17 @@ function tooLate(): Error {
  * newest first loses no visit. Most requests are in order already and are returned unchanged after
  * one pass.
  */
-function inAppendOrder(events: readonly AppendedEvent[]): readonly AppendedEvent[] {
+function sortForAppend(events: readonly AppendedEvent[]): readonly AppendedEvent[] {
   let last = -Infinity
   for (const event of events) {
-    const time = appendedAs(event)
-    if (time < last) return [...events].sort((a, b) => compare(appendedAs(a), appendedAs(b)))
+    const time = rankForAppend(event)
+    if (time < last) return [...events].sort((a, b) => compare(rankForAppend(a), rankForAppend(b)))
     last = time
   }
   return events
 }
 
-function appendedAs(event: AppendedEvent): number {
+function rankForAppend(event: AppendedEvent): number {
   return isDeviceSeen(event) ? Infinity : Math.min(event.timestamp, event.receivedAt)
 }
 

@@ -26,8 +26,8 @@ export function allowance(bucket: Allowance['bucket'], limit: RateLimit, count: 
 }
 
 /**
- * The headers of draft-ietf-httpapi-ratelimit-headers-10 for the bucket nearest to its limit:
- * alternating names and values; none without a limit.
+ * Returns the headers of draft-ietf-httpapi-ratelimit-headers-10 for the bucket nearest to its
+ * limit, as alternating names and values; empty without a limit.
  */
 export function rateLimitHeaders(...allowances: (Allowance | undefined)[]): string[] {
   let nearest: Allowance | undefined
@@ -78,7 +78,9 @@ export class KeyLimit {
   readonly #bucket: 'key' | 'import'
   readonly #limit: RateLimit | 'off'
   readonly #openCounters: OpenRateCounters
-  /** Counters by window. They have no limit, because limits differ from key to key and may change. */
+  /**
+   * Counters by window. They have no limit, because limits differ from key to key and may change.
+   */
   readonly #counters = new Map<number, RateCounters>()
   /** When each key's debt ends, by key id, on the clock of `performance.now()`. */
   readonly #owing = new LRUCache<string, number>({ max: OWING })
@@ -98,7 +100,7 @@ export class KeyLimit {
     this.#openCounters = openCounters
   }
 
-  /** Counts positions against the key's limit; undefined if the key has none. */
+  /** Counts positions against the key's limit; undefined if the key has no limit. */
   async take(
     { id, rateLimit: own }: Pick<ApiKey, 'id' | 'rateLimit'>,
     positions: number,
@@ -161,7 +163,7 @@ export class KeyLimit {
 }
 
 /** The message of a 429. */
-export function beyondKeyLimit({ points, seconds, resetSeconds }: Allowance): string {
+export function describeKeyLimit({ points, seconds, resetSeconds }: Allowance): string {
   const positions = points === 1 ? '1 position' : `${points} positions`
   return `this API key may report ${positions} in ${seconds} s: send it again in ${resetSeconds} s`
 }
@@ -211,6 +213,6 @@ export class DeviceLimit {
 }
 
 /** The message of a 429. */
-export function beyondDeviceLimit({ points, seconds, resetSeconds }: Allowance): string {
+export function describeDeviceLimit({ points, seconds, resetSeconds }: Allowance): string {
   return `this device may report ${points} times in ${seconds} s: send it again in ${resetSeconds} s`
 }

@@ -3,7 +3,7 @@ import type { parsePositionReport } from '../../schemas/report/position-report.t
 import type { Telemetry } from '../../schemas/report/report-fields.ts'
 import type { RejectionError } from '../../schemas/events/report-rejected.ts'
 
-/** One report as sent. */
+/** A report as sent. */
 export type SubmittedReport = SubmittedPosition | SubmittedHeartbeat
 
 export type SubmittedPosition = {
@@ -24,11 +24,13 @@ export type SubmittedPosition = {
   readonly deviceId?: string | undefined
 }
 
-/** A device reported without a position. A request appends one heartbeat of each device and alarm. */
+/**
+ * A device reported without a position. A request appends one heartbeat of each device and alarm.
+ */
 export type SubmittedHeartbeat = Telemetry & {
   /** The device id; an invalid one means that the heartbeat is rejected. */
   readonly seen: string
-  /** As in a position. */
+  /** Same as in a submitted position. */
   readonly chunks?: readonly Buffer[]
   /** The content and message of the rejection written if the device has never sent a position. */
   readonly json?: unknown
@@ -50,7 +52,7 @@ export type Refused = {
   readonly details?: readonly Fault[]
   /** Whether the same report may be accepted later. */
   readonly retriable: boolean
-  /** When to retry, if known. */
+  /** The time at which to retry, if known. */
   readonly retryAfterSeconds?: number
 }
 

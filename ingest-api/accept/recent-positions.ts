@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 
 const RECENT_MS = 60_000
-/** More than one second's worth; by then the store knows them. */
+/** Enough for more than a second; after that, the store has the positions. */
 const KEPT = 20_000
 
 type DeviceName = Parameters<typeof deviceKey>[0]

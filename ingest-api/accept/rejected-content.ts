@@ -31,13 +31,13 @@ export function rejectedContentOf({
   json,
   deviceId: named,
 }: Received): Pick<ReportRejected, 'deviceId' | 'body'> {
-  const body = beginning(chunks ?? written(json))
-  const deviceId = deviceIdIn(named === undefined ? json : { deviceId: named })
+  const body = beginning(chunks ?? encodeJson(json))
+  const deviceId = findDeviceId(named === undefined ? json : { deviceId: named })
   return { ...(deviceId !== undefined && { deviceId }), ...(body !== '' && { body }) }
 }
 
 /** The body the report would have had if sent alone. */
-function written(json: unknown): readonly Buffer[] {
+function encodeJson(json: unknown): readonly Buffer[] {
   if (json === undefined) return []
   try {
     return [Buffer.from(JSON.stringify(json))]
@@ -78,7 +78,7 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80
 }
 
-function deviceIdIn(json: unknown): string | undefined {
+function findDeviceId(json: unknown): string | undefined {
   if (typeof json !== 'object' || json === null || !('deviceId' in json)) return undefined
   const { deviceId } = json
   if (typeof deviceId !== 'string') return undefined

@@ -11,15 +11,15 @@ import { rejectedContentOf, type Received } from './rejected-content.ts'
 
 /** Refusals stored individually, per key and second; the rest are only counted. */
 const KEPT_PER_SECOND = 20
-/** The same limit for all keys together, which bounds the cost of a flood from many keys. */
+/** Limit for all keys together, which bounds the cost of a flood from many keys. */
 const KEPT_PER_SECOND_IN_ALL = 200
 /** An account with a rejection in this period gets a share of that limit. */
 const SHARES_MS = 60_000
 /** Further rejections are dropped, so that an unavailable log cannot fill the memory. */
 const QUEUED_EVENTS = 1_000
-/** How long a refusal that a request waits for is counted before its count is written. */
+/** Delay before a count is written when a request waits for it, to include further refusals. */
 const COUNTED_WITHIN_MS = 250
-/** About 300 KiB at most. */
+/** Maximum number of rejections per write, at most about 300 KiB. */
 const APPENDED_AT_ONCE = 100
 
 /** A rejected report of a known key, and the error sent to the client. */
@@ -40,7 +40,7 @@ export type Offered = { readonly written: Promise<boolean> }
 /** Rejections written together: if one fails, the round fails. */
 type Round = Offered & { readonly settle: (written: boolean | Promise<boolean>) => void }
 
-/** One key's rejections in the current second. */
+/** A key's rejections in the current second. */
 type KeyRefusals = {
   readonly accountId: string
   kept: number
@@ -75,7 +75,7 @@ export class RejectionQueue {
   #keptBy = new Map<string, number>()
   /** Time of the last rejection, by account. */
   readonly #refusedAt = new Map<string, number>()
-  /** By keyId. */
+  /** Keyed by keyId. */
   #refusals = new Map<string, KeyRefusals>()
   #writing: Promise<void> | undefined
   readonly #warnings = new RepeatedLines({ now: () => this.#deps.steadyClock.now() })
@@ -85,12 +85,14 @@ export class RejectionQueue {
     this.#deps = deps
   }
 
-  /** Queues a rejection, or counts it if the key or its account already has enough in this second. */
+  /**
+   * Queues a rejection, or counts it if the key or its account already has enough in this second.
+   */
   offer({ key, error, message, received, isAwaited = false }: RefusedReport): Offered {
     if (isAwaited) this.#hasten()
     const receivedAt = this.#deps.clock.now()
     const now = this.#deps.steadyClock.now()
-    if (this.#second !== secondOf(now)) this.#endSecond(now)
+    if (this.#second !== toSecond(now)) this.#endSecond(now)
     const { id: keyId, accountId } = key
     let refused = this.#refusals.get(keyId)
     if (refused === undefined) {
@@ -116,7 +118,9 @@ export class RejectionQueue {
     return this.#countedRound
   }
 
-  /** Writes offered rejections without waiting for a flush: immediately, and counts within 250 ms. */
+  /**
+   * Writes offered rejections without waiting for a flush: immediately, and counts within 250 ms.
+   */
   #hasten(): void {
     if (this.#due === undefined) {
       this.#due = setImmediate(() => {
@@ -149,7 +153,7 @@ export class RejectionQueue {
   /** Writes the queue, and the counts of past seconds; never rejects. */
   async flush(): Promise<void> {
     const now = this.#deps.steadyClock.now()
-    if (this.#second !== secondOf(now)) this.#endSecond(now)
+    if (this.#second !== toSecond(now)) this.#endSecond(now)
     await this.#write()
   }
 
@@ -162,7 +166,7 @@ export class RejectionQueue {
   }
 
   #endSecond(now: number): void {
-    this.#second = secondOf(now)
+    this.#second = toSecond(now)
     this.#keptInAll = 0
     this.#keptBy.clear()
     for (const [accountId, at] of this.#refusedAt) {
@@ -231,7 +235,7 @@ export class RejectionQueue {
   }
 }
 
-function secondOf(ms: number): number {
+function toSecond(ms: number): number {
   return Math.floor(ms / 1_000)
 }
 

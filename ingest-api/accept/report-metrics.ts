@@ -86,7 +86,7 @@ export class ReportMetrics {
 
   /**
    * Counts the reports of a request that failed as a whole, unless their outcomes were counted. An
-   * app resends what a limit refused, so operators need not see that.
+   * app resends reports refused by a limit, so operators need not see these refusals.
    */
   failed(thrown: unknown, request: CountedRequest, reports = 1): void {
     if (request.isCounted === true) return

@@ -7,7 +7,7 @@ import { bearerToken, insufficientScope, unauthorized } from '../../runtime/http
 import { isApiKey, secretHash } from '../../schemas/access/api-key.ts'
 import { isInForce, type KeyGrant, type Scope } from '../../store/keys.ts'
 import {
-  beyondKeyLimit,
+  describeKeyLimit,
   rateLimitHeaders,
   type Allowance,
   type KeyAllowance,
@@ -37,14 +37,14 @@ export type Credentials = {
   readonly hash: Buffer | undefined
   /** Whether the request had any text where a key belongs. */
   readonly isSent: boolean
-  /** Where a key may be sent, for the error message. */
+  /** Describes where to send a key, for the error message. */
   readonly expectedIn: string
 }
 
 /**
- * Checks a request before its body is read, in this order: a valid key, its scope, its limit, against which the
- * first report counts. The remaining checks need the body (`body.ts`): the key's device list and the devices'
- * limits (`accept/`).
+ * Checks a request before its body is read, in this order: a valid key, its scope, its limit,
+ * against which the first report counts. The remaining checks need the body (`body.ts`): the key's
+ * device list and the devices' limits (`accept/`).
  */
 export function admitSenders({
   keyCache,
@@ -59,7 +59,7 @@ export function admitSenders({
   readonly usage: KeyUsage
   readonly clock: Clock
   readonly trustProxy: number
-  /** Marks this process's own test reports; absent if it sends none. */
+  /** Marks this process's own test reports; absent if the process sends none. */
   readonly testSecret?: string | undefined
 }): Admit {
   const testHash = testSecret === undefined ? undefined : secretHash(testSecret)
@@ -96,7 +96,10 @@ export function admitSenders({
     throw unauthorized(credentials.expectedIn, credentials)
   }
 
-  /** The address a failure is counted against; none for this process's own test reports. */
+  /**
+   * Returns the address a failure is counted against; undefined for this process's own test
+   * reports.
+   */
   function addressOf(request: SenderRequest): string | undefined {
     const sent = headerOf(request, TEST_REPORT_HEADER)
     const isOwnTest = testHash?.equals(secretHash(sent)) === true
@@ -116,13 +119,13 @@ export function admitSenders({
 
 /** The 429 of a key that has used up its limit. */
 export function keyLimitError(allowance: Allowance): ApiError {
-  return new ApiError('RATE_LIMITED', beyondKeyLimit(allowance), {
+  return new ApiError('RATE_LIMITED', describeKeyLimit(allowance), {
     headers: { 'Retry-After': String(allowance.resetSeconds) },
   })
 }
 
 /** The key in an `Authorization: Bearer` header. */
-export function bearerIn(request: SenderRequest): Credentials {
+export function readBearer(request: SenderRequest): Credentials {
   const authorization = headerOf(request, 'authorization')
   const token = bearerToken(authorization)
   return {

@@ -39,7 +39,8 @@ export class KeyCache {
   // With `max` the cache would allocate all its memory at the start.
   readonly #known = new LRUCache<string, Answer>({ maxSize: KNOWN_KEPT, sizeCalculation: () => 1 })
   /**
-   * When unknown keys were looked up. A separate cache, so that made-up keys never evict real ones.
+   * Times at which unknown keys were looked up. A separate cache, so that made-up keys never evict
+   * real ones.
    */
   readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT })
   readonly #asking = new Map<string, Promise<KeyGrant | undefined>>()
@@ -115,7 +116,7 @@ export class KeyCache {
 
   async #answer(secretHash: Buffer): Promise<KeyGrant | undefined> {
     try {
-      const grant = await awaitFor(ANSWER_MS, this.#deps.keys.findGrant(secretHash), tooLate)
+      const grant = await awaitFor(ANSWER_MS, this.#deps.keys.findGrant(secretHash), deadlineError)
       this.#away = false
       return grant
     } catch (error) {
@@ -179,7 +180,7 @@ export class KeyUsage {
   }
 
   async #flushRefusals(): Promise<void> {
-    // One by one, so that entries written before a failure are not counted again.
+    // Written one by one, so that entries written before a failure are not counted again.
     for (const [keyId, refusals] of this.#refusals) {
       this.#refusals.delete(keyId)
       try {
@@ -193,6 +194,6 @@ export class KeyUsage {
   }
 }
 
-function tooLate(): Error {
+function deadlineError(): Error {
   return new Error('the store did not respond in time')
 }

@@ -31,19 +31,19 @@ export class SenderRequest implements Holder {
   deadline = this.started + WAITS_MS
   /** False if too many reports are in flight. */
   readonly hasPlace: boolean
-  /** Set once it is known. */
+  /** Set once the key is known. */
   key: Pick<ApiKey, 'id' | 'accountId'> | undefined = undefined
   /** The part of its body that has arrived, decompressed, for a rejection. */
   readonly chunks: Buffer[] = []
   /** Bytes reserved for the request, released once its work is done. */
   heldBytes = 0
   /**
-   * Its slot among the requests in flight: a slow client takes no slot from others while its body
-   * arrives.
+   * The request's slot among those in flight: a slow client takes no slot from others while its
+   * body arrives.
    */
   readonly place: Place
   /**
-   * Whether its reports are counted by their outcomes, so that a later failure does not count them
+   * Whether the reports have been counted by outcome, so that a later failure does not count them
    * again.
    */
   isCounted = false
@@ -75,7 +75,7 @@ export class SenderRequest implements Holder {
     return this.place.inFlight?.hold(this, bytes) ?? true
   }
 
-  /** Call once its work is done, even if its client has gone. */
+  /** Call once work on the request is done, even if the client has disconnected. */
   release(): void {
     this.place.inFlight?.release(this)
     this.endWork?.()

@@ -51,14 +51,14 @@ export async function hasTooManyParts(body: Buffer): Promise<boolean> {
   if (body.length <= LARGE_BYTES) return false
   let parts = 0
   for (let from = 0; from < body.length; from += SCANNED_AT_ONCE) {
-    parts += partsIn(body.subarray(from, from + SCANNED_AT_ONCE))
+    parts += countParts(body.subarray(from, from + SCANNED_AT_ONCE))
     if (parts > MOST_PARTS) return true
     await yieldFairly()
   }
   return false
 }
 
-function partsIn(bytes: Buffer): number {
+function countParts(bytes: Buffer): number {
   let parts = 0
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index]

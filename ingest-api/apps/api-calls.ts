@@ -17,7 +17,7 @@ Everything else that apps send becomes attributes; values that do not fit are om
 Every path responds to HEAD with 200.`,
 }
 
-/** Where a key may be sent, besides the path. */
+/** Ways to send a key, besides the path. */
 export const APPS_SECURITY = {
   basic: {
     type: 'http',
@@ -164,11 +164,11 @@ function operation({ path, app }: AppPath, method: 'GET' | 'POST'): Operation {
   return {
     method,
     path,
-    operationId: `${method.toLowerCase()}${inCamelCase(path)}`,
+    operationId: `${method.toLowerCase()}${toCamelCase(path)}`,
     tag: APPS_TAG.name,
     summary,
     description,
-    parameters: [...places.map(inPath), ...parameters],
+    parameters: [...places.map(pathParameter), ...parameters],
     ...(method === 'POST' && {
       body: {
         required: false,
@@ -199,14 +199,14 @@ function field(name: string, description: string): Parameter {
   return { name, in: 'query', required: false, description, schema: { type: 'string' } }
 }
 
-function inPath(name: string): Parameter {
+function pathParameter(name: string): Parameter {
   const description = name === 'key' ? 'An API key' : undefined
   const schema = { type: 'string', minLength: 1 } as const
   return { name, in: 'path', required: true, schema, ...(description && { description }) }
 }
 
 /** `/api/v1/senders/osmand/:key` → `SendersOsmandKey`. */
-function inCamelCase(path: string): string {
+function toCamelCase(path: string): string {
   const words = path.replace(/^\/api\/v1/, '').match(/\w+/g) ?? ['root']
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }

@@ -18,9 +18,9 @@ import {
 
 type Method = 'GET' | 'POST'
 
-/** One path of an app. */
+/** A path of an app. */
 export type AppPath = {
-  /** With parameters in the router's syntax; names the route in metrics. */
+  /** The path, with parameters in the router's syntax; also the route's name in metrics. */
   readonly path: string
   readonly methods: readonly Method[]
   readonly app: SenderApp
@@ -48,7 +48,7 @@ export const APP_PATHS: readonly AppPath[] = [
   { path: '/api/v1/senders/traccar', methods: GET_POST, app: osmand },
   { path: '/api/v1/senders/traccar/:key', methods: GET_POST, app: osmand },
   { path: '/api/v1/traccar/points', methods: GET_POST, app: dawarichTraccar },
-  // GET too, if the query has a position.
+  // Also accepts GET, if the query has a position.
   { path: '/', methods: POST, app: osmand },
   { path: '/api/v1/senders/traccar-forward', methods: POST, app: traccarForward },
   { path: '/api/v1/senders/the-things-stack', methods: POST, app: theThingsStack },

@@ -12,7 +12,7 @@ import {
   INEXACT_ID,
   INEXACT_ID_FAULT,
   isSent,
-  numberIn,
+  parseNumber,
   quoteValue,
 } from '../../schemas/formats/values.ts'
 import {
@@ -39,8 +39,8 @@ export type Submitted = {
 }
 
 /**
- * Converts the items of an app's request to reports with our fields, adding a device to items that
- * name none. Also counts the attributes that do not fit.
+ * Converts the items of an app's request to reports with our fields, adding the request's device to
+ * items without one. Also counts the attributes that do not fit.
  */
 export async function toReports(
   items: readonly AppItem[],
@@ -64,7 +64,7 @@ export async function toReports(
   function reportOf(item: AppItem): SubmittedReport {
     const deviceId = item.deviceId ?? fallback
     // The parsed number has lost digits, so a rejection shows the original bytes.
-    if (deviceId.includes(INEXACT_ID)) return refused(item, INEXACT, items.length === 1)
+    if (deviceId.includes(INEXACT_ID)) return toRefusal(item, INEXACT, items.length === 1)
     switch (item.kind) {
       case 'point': {
         if (isZeroWithoutSatellites(item, item.attributes)) {
@@ -79,13 +79,13 @@ export async function toReports(
         // Otherwise an app without a device name would resend it forever, and all its later points
         // would wait behind it.
         if (item.deviceId === undefined && !isListed(key.deviceIds, fallback)) {
-          return refused(item, NO_DEVICE, items.length === 1)
+          return toRefusal(item, NO_DEVICE, items.length === 1)
         }
         return heartbeat(deviceId, item)
       case 'malformed': {
         const { message, deviceId } = item
         const isUnread = item.sent === undefined
-        return { ...refused(item, { field: 'body', message }, isUnread), deviceId, ...whole }
+        return { ...toRefusal(item, { field: 'body', message }, isUnread), deviceId, ...whole }
       }
     }
   }
@@ -108,7 +108,7 @@ export async function toReports(
   }
 
   /** @param isWhole whether a rejection shows the bytes of the request. */
-  function refused(item: AppItem, fault: Fault, isWhole: boolean): SubmittedPosition {
+  function toRefusal(item: AppItem, fault: Fault, isWhole: boolean): SubmittedPosition {
     const json = 'sent' in item ? item.sent : undefined
     return { json, ...(isWhole && { chunks }), translated: { faults: [fault] } }
   }
@@ -142,8 +142,8 @@ export function judgePoint(
   { deviceId, now }: { deviceId: string; now: number },
 ): { report: PositionReport; dropped: number } | { faults: readonly Fault[] } {
   const { time, measured } = point
-  const latitude = numberIn(point.latitude)
-  const longitude = numberIn(point.longitude)
+  const latitude = parseNumber(point.latitude)
+  const longitude = parseNumber(point.longitude)
   if (
     isWithin(latitude, RANGES.latitude) &&
     isWithin(longitude, RANGES.longitude) &&
@@ -177,7 +177,7 @@ function fault(field: string, message: string | undefined): Fault | undefined {
 
 function coordinateFault(name: 'latitude' | 'longitude', sent: unknown): string | undefined {
   if (!isSent(sent)) return `${name} is missing`
-  const number = numberIn(sent)
+  const number = parseNumber(sent)
   if (number === undefined) return `${name} ${quoteValue(sent)} is not a number`
   const [least, greatest] = RANGES[name]
   if (isWithin(number, RANGES[name])) return undefined

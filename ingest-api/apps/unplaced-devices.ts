@@ -113,7 +113,7 @@ const ANSWER_MS = 50
 /** Maximum number of look-ups waiting for the store. */
 const UNDER_WAY = { most: 64, mostEach: 16 }
 
-/** Undefined: the store does not say. */
+/** Undefined if the store does not respond in time. */
 type IsKnownDevice = (device: Parameters<typeof deviceKey>[0]) => Promise<boolean | undefined>
 
 /**
@@ -138,7 +138,7 @@ export function knownDevices({
     const end = () => underWay.giveBack(accountId)
     asked.then(end, end)
     try {
-      const found = await awaitFor(ANSWER_MS, asked, tooLate)
+      const found = await awaitFor(ANSWER_MS, asked, deadlineError)
       if (found === undefined) return false
       known.set(id, true)
     } catch {
@@ -148,6 +148,6 @@ export function knownDevices({
   }
 }
 
-function tooLate(): Error {
+function deadlineError(): Error {
   return new Error('the store did not respond in time')
 }

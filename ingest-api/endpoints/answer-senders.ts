@@ -19,7 +19,7 @@ import { appRouteOf, handlesPath, type AppRoute } from '../apps/app-routes.ts'
 /** The body: JSON, or empty. */
 export type SenderAnswer = { readonly status: number; readonly body: string }
 
-/** One way of reporting: turns a request into reports, and their outcomes into a response. */
+/** An endpoint: turns a request into reports, and their outcomes into a response. */
 export type Endpoint = {
   /** The route's name in metrics. */
   readonly path: string
@@ -27,14 +27,14 @@ export type Endpoint = {
   readonly app?: string
   /** @throws {ApiError | DependencyError} for a failure of the whole request. */
   readonly answer: (request: SenderRequest) => Promise<SenderAnswer>
-  /** Replaces an error before it is sent; absent: errors are sent unchanged. */
+  /** Replaces an error before it is sent; by default errors are sent unchanged. */
   readonly errorFor?: (error: ApiError) => ApiError
 }
 
 /**
- * Responds to senders' requests, and passes all others to `app`. A router, header-by-header responses,
- * listeners for the end of a request and a middleware chain would double the cost of a report on a
- * bare server (docs/decisions/requests.md).
+ * Responds to senders' requests, and passes all others to `app`. A router, header-by-header
+ * responses, listeners for the end of a request and a middleware chain would double the cost of a
+ * report on a bare server (docs/decisions/requests.md).
  */
 export function answerSenders(
   app: HttpApp,

@@ -10,7 +10,7 @@ import type { ReportMetrics } from '../accept/report-metrics.ts'
 import { EMPTY, type SenderApp } from '../apps/sender-apps.ts'
 import type { AppHead } from '../../schemas/formats/senders/app-request.ts'
 import type { AppRoute } from '../apps/app-routes.ts'
-import { fieldsIn, type Fields } from '../../schemas/formats/senders/fields.ts'
+import { parseFields, type Fields } from '../../schemas/formats/senders/fields.ts'
 import { toReports } from '../apps/submitted-reports.ts'
 import type { RejectUnplaced } from '../apps/unplaced-devices.ts'
 import { readBody } from '../admission/body.ts'
@@ -66,11 +66,11 @@ export function appEndpoints({
 
   async function answer(request: SenderRequest, { app, parameters, keyInPath }: AppRoute) {
     if (request.http.method === 'HEAD') return EMPTY
-    const query = fieldsIn(request.query)
+    const query = parseFields(request.query)
     const authorization = headerOf(request, 'authorization')
-    const credentials = credentialsIn({ authorization, path: keyInPath, query })
+    const credentials = readCredentials({ authorization, path: keyInPath, query })
     const head: AppHead = {
-      query: withoutKey(query),
+      query: dropKey(query),
       parameters,
       header: (name) => headerOf(request, name),
       mediaType: mediaTypeOf(request),
@@ -98,7 +98,7 @@ export function appEndpoints({
     }
     const items = app.read({ body, ...head })
     if (items.length > 1 && !request.hold(items.length * POINT_BYTES)) throw overloadedError()
-    // Counted before the work, or concurrent requests would all be within the limit.
+    // Counted before the work; otherwise concurrent requests would all be within the limit.
     const charge = await keyLimit.charge(key, items.length - 1)
     if (charge.exhausted !== undefined) throw keyLimitError(charge.exhausted)
     const now = clock.now()
@@ -150,8 +150,8 @@ const CUT_OFF = unavailable('the request was cut off')
 const TOO_MANY_PARTS = new ApiError('INVALID_PARAMS', 'the body has too many parts')
 
 /**
- * A 503 for every refused request, so that the app resends it; a 401 without a valid key, or if the key lacks
- * the scope.
+ * A 503 for every refused request, so that the app resends it; a 401 without a valid key, or if the
+ * key lacks the scope.
  */
 function errorFor(error: ApiError, { never4xx = false }: SenderApp): ApiError {
   if (error.error === 'SERVICE_UNAVAILABLE') return error
@@ -180,15 +180,15 @@ function throwIfPostponed(outcomes: readonly Outcome[]): void {
 async function durable(rejections: readonly Offered[], { deadline }: SenderRequest): Promise<void> {
   if (rejections.length === 0) return
   const written = Promise.all(rejections.map((rejection) => rejection.written))
-  const all = await awaitUntil(deadline, written, notWritten)
-  if (!all.every(Boolean)) throw notWritten()
+  const all = await awaitUntil(deadline, written, notWrittenError)
+  if (!all.every(Boolean)) throw notWrittenError()
 }
 
-function notWritten(): ApiError {
+function notWrittenError(): ApiError {
   return unavailable('the rejection could not be stored: send the request again')
 }
 
-/** Where an app has sent its key. */
+/** An app's key, and where the app sent it. */
 type AppCredentials = Credentials & {
   /** Whether it came in an unencoded header `Basic <key>:`, as Overland sends it. */
   readonly literalBasic: boolean
@@ -198,7 +198,7 @@ const EXPECTED_IN =
   'send a valid API key: as Bearer, as the password of Basic, or in the URL where this path has it'
 
 /** Bearer, the password of Basic, a literal Basic, the path, the query's `key` or `api_key`. */
-function credentialsIn({
+function readCredentials({
   authorization,
   path,
   query: { key, api_key: apiKey },
@@ -235,7 +235,7 @@ function basicPassword(authorization: string): string | undefined {
 }
 
 /** The query without the key. */
-function withoutKey(query: Fields): Fields {
+function dropKey(query: Fields): Fields {
   if (query['key'] === undefined && query['api_key'] === undefined) return query
   return Object.fromEntries(
     Object.entries(query).filter(([name]) => name !== 'key' && name !== 'api_key'),

@@ -7,7 +7,7 @@ import type { Scope } from '../../store/keys.ts'
 import type { Accept } from '../accept/accept.ts'
 import { rateLimitHeaders, type KeyLimit } from '../accept/limits.ts'
 import { refusalOf, type PositionOutcome, type SubmittedPosition } from '../accept/outcome.ts'
-import { bearerIn, type Admit } from '../admission/admission.ts'
+import { readBearer, type Admit } from '../admission/admission.ts'
 import { readJson } from '../admission/body.ts'
 import { idempotencyKey, type SenderRequest } from '../admission/sender-request.ts'
 import type { WorkTurns } from '../admission/work-turns.ts'
@@ -32,7 +32,7 @@ export type NativeCall = {
   ) => SenderAnswer
 }
 
-/** One report in, one `PositionReported` in the log (specification section 4.1). */
+/** Accepts one report and appends one `PositionReported` to the log (specification section 4.1). */
 export const SUBMIT_CALL: NativeCall = {
   path: '/api/v1/gps/submit',
   scope: 'positions:write',
@@ -43,8 +43,8 @@ export const SUBMIT_CALL: NativeCall = {
 }
 
 /**
- * Up to 1000 reports in, one result for each out; a rejected report does not affect the others. If
- * the batch has an Idempotency-Key, each report's key is derived from it.
+ * Accepts up to 1000 reports and returns a result for each; a rejected report does not affect the
+ * others. If the batch has an Idempotency-Key, each report's key is derived from it.
  */
 export const BATCH_CALL: NativeCall = {
   path: '/api/v1/gps/batch',
@@ -63,12 +63,12 @@ export const BATCH_CALL: NativeCall = {
   answer: answerOfEach,
 }
 
-/** History recorded earlier by another system, in batches. */
+/** Imports history recorded earlier by another system, in batches. */
 export const IMPORT_CALL: NativeCall = {
   ...BATCH_CALL,
   path: '/api/v1/gps/import',
   scope: 'positions:import',
-  reportsIn: (json) => listIn(json).map(imported),
+  reportsIn: (json) => listIn(json).map(parseImported),
 }
 
 /**
@@ -100,7 +100,7 @@ export function nativeEndpoint(
   return {
     path,
     async answer(request) {
-      const credentials = bearerIn(request)
+      const credentials = readBearer(request)
       const { grant, allowance } = await admit(request, { credentials, scope, keyLimit })
       let reports: readonly SubmittedPosition[]
       try {
@@ -173,7 +173,7 @@ function listIn(json: unknown): readonly unknown[] {
   throw bodyFault(`the body must be {"reports":[…]} with 1 to ${MOST_REPORTS} position reports`)
 }
 
-function imported(json: unknown): SubmittedPosition {
+function parseImported(json: unknown): SubmittedPosition {
   // An element that is not an object gets only its own fault, not also one for a missing timestamp.
   const fields = typeof json === 'object' && json !== null ? json : { timestamp: json }
   const timestamp = 'timestamp' in fields ? fields.timestamp : undefined

@@ -12,7 +12,7 @@ import { judgeApart, type Judging } from './judge-apart.ts'
 import { judgeSoon } from './judge.ts'
 import { addAdopted, dropOtherGeofences } from './sides.ts'
 
-/** Some milliseconds of work: reports are processed in between. */
+/** This many take a few milliseconds; reports are processed in between. */
 const ADOPTED_AT_ONCE = 50
 const PLACES_AT_ONCE = 1_000
 const SAVED_EVERY_MS = 1_000
@@ -87,11 +87,14 @@ export function adoptDevices(
       from = Math.min(from, geofence.inForceSince)
       to = Math.max(to, geofence.inForceSince)
     }
-    const deviceIds = await devicesIn(accountId, boxesOf(geofences))
+    const deviceIds = await findDevicesIn(accountId, boxesOf(geofences))
     return { accountId, upTo, from, to, deviceIds, done: 0, savedAt: -Infinity }
   }
 
-  async function devicesIn(accountId: string, boxes: readonly Box[]): Promise<readonly string[]> {
+  async function findDevicesIn(
+    accountId: string,
+    boxes: readonly Box[],
+  ): Promise<readonly string[]> {
     const ids = new Set<string>()
     for (const bbox of boxes) {
       const pages = readPages<DevicePlace>(PLACES_AT_ONCE, (page) =>
@@ -124,7 +127,7 @@ export function adoptDevices(
     runs.delete(accountId)
   }
 
-  /** So that operators see its progress. */
+  /** Saves the progress, which operators see. */
   async function save(run: Run, now: number): Promise<void> {
     if (Math.abs(now - run.savedAt) < SAVED_EVERY_MS) return
     run.savedAt = now
@@ -141,7 +144,7 @@ export function adoptDevices(
     if (waiting.size + runs.size === 0 || (await store.factsProgress()) === undefined) return
     do {
       await begin()
-      // One account after another.
+      // Accounts take turns.
       for (const run of [...runs.values()]) {
         await goOn(run)
         await endOfTurn()

@@ -42,7 +42,7 @@ export function judgeAlarms(state: FactState, input: FactInput): Judged {
   }
   // Positions that are on time have ascending times.
   const endedBefore = input.kind === 'position' && !late ? at - RUN_MS : -Infinity
-  const after = withReported(before, names, { at, endedBefore })
+  const after = updateRuns(before, names, { at, endedBefore })
   return {
     state: { ...state, alarms: late ? { ...alarms, late: after } : { ...alarms, onTime: after } },
     decisions,
@@ -61,7 +61,7 @@ function isSameRun(reportedAt: number | undefined, at: number): boolean {
  * The runs after a report. A run last reported before `endedBefore` can no longer continue. A
  * heartbeat ends no run, because positions recorded before it may still arrive.
  */
-function withReported(
+function updateRuns(
   runs: Readonly<Record<string, number>>,
   reported: ReadonlyMap<string, string>,
   { at, endedBefore }: { at: number; endedBefore: number },

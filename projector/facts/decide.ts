@@ -2,7 +2,7 @@ import type { DefinitionsState } from '../../schemas/definitions/definitions-sta
 import type { FactState } from '../../schemas/facts/fact-state.ts'
 import { judgeAlarms } from './alarms.ts'
 import {
-  earlierOf,
+  pickEarlier,
   keepState,
   type Decider,
   type Decision,
@@ -10,7 +10,7 @@ import {
   type FactInput,
   type Judged,
 } from './decider.ts'
-import { insideAfterEach, insideOf, judgeGeofences } from './geofences.ts'
+import { listInsideAfterEach, listInside, judgeGeofences } from './geofences.ts'
 import { judgeRules, dropOtherRules } from './judge-rules.ts'
 import { endSilences, judgeLiveness, judgeSilences, nextSilence } from './silence.ts'
 import { dropOtherGeofences } from './sides.ts'
@@ -51,13 +51,13 @@ export function decide(before: FactState, input: FactInput, by: DeviceDefinition
   }
   const due = nextDue(state, input, by)
   if (due !== state.due) state = { ...state, due }
-  return { state, decisions: withInside(decisions, { before, after: state }) }
+  return { state, decisions: addInside(decisions, { before, after: state }) }
 }
 
 function nextDue(state: FactState, input: FactInput, by: DeviceDefinitions): number | null {
   const { definitions, liveness } = state
   const end = definitions === undefined ? null : nextEnd(definitions, by)
-  return earlierOf(earlierOf(end, nextSilence(state, input, by)), liveness?.due ?? null)
+  return pickEarlier(pickEarlier(end, nextSilence(state, input, by)), liveness?.due ?? null)
 }
 
 const NEW: DefinitionsState = { geofences: { standings: {} }, rules: { standings: {} } }
@@ -81,13 +81,15 @@ function dropOthers(state: FactState, input: FactInput, by: DeviceDefinitions): 
 }
 
 /** Alarms are decided first: the device is still where it was. */
-function withInside(
+function addInside(
   decisions: readonly Decision[],
   { before, after }: { readonly before: FactState; readonly after: FactState },
 ): Decided['decisions'] {
   if (decisions.length === 0) return []
-  const insides = after.definitions ? insideAfterEach(after.definitions.geofences, decisions) : []
-  const insideBefore = before.definitions ? insideOf(before.definitions.geofences) : []
+  const insides = after.definitions
+    ? listInsideAfterEach(after.definitions.geofences, decisions)
+    : []
+  const insideBefore = before.definitions ? listInside(before.definitions.geofences) : []
   return decisions.map((decision, n) => ({
     decision,
     inside: decision.type === 'alarm.reported' ? insideBefore : (insides[n] ?? []),

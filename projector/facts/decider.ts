@@ -28,7 +28,10 @@ export type Decision = FactDetails & {
 export type DeviceDefinitions = {
   /** The silence after which a device counts as offline. */
   readonly offlineAfterMs: number
-  /** False for a disabled device and in a suspended account: it never becomes offline or silent. */
+  /**
+   * False for disabled devices and in suspended accounts: such devices never become offline or
+   * silent.
+   */
   readonly isWatched: boolean
   /**
    * When the device was last enabled, or its account reinstated: its silence counts from then at
@@ -62,7 +65,7 @@ export type PositionInput = {
   readonly position: JudgedPosition
   /** It precedes the last judged position; a repeat: it does not repeat that position. */
   readonly isLate: boolean
-  /** Its record already exists, from another event. */
+  /** Whether the record already exists, from another event. */
   readonly isRepeat: boolean
   readonly receivedAt: number
 }
@@ -87,8 +90,8 @@ export type Hearing = {
    */
   readonly now: number
   /**
-   * Since when reports have been received without interruption; `Infinity`: none are being
-   * received.
+   * Time since which reports have been received without interruption; `Infinity` while reception is
+   * interrupted.
    */
   readonly since: number
   /**
@@ -123,8 +126,7 @@ export function isMove(
 }
 
 /**
- * When something that any sign of life ends has ended, with the position if it comes from this
- * input.
+ * Returns the time of a sign of life, which ends a silence, and the position if this input has one.
  */
 export function signOfLife(input: PositionInput | HeartbeatInput): StartedWait {
   const { receivedAt } = input
@@ -132,7 +134,7 @@ export function signOfLife(input: PositionInput | HeartbeatInput): StartedWait {
   return { at: receivedAt, receivedAt, position: input.position }
 }
 
-export function earlierOf(one: number | null, other: number | null): number | null {
+export function pickEarlier(one: number | null, other: number | null): number | null {
   if (one === null || other === null) return one ?? other
   return Math.min(one, other)
 }

@@ -33,7 +33,7 @@ export type Definitions = {
   takeChangedGeofences(): readonly ChangedGeofence[]
 }
 
-/** For devices without settings, in accounts without geofences and rules. */
+/** Definitions of devices without settings, in accounts without geofences and rules. */
 const WATCHED: DeviceDefinitions = {
   offlineAfterMs: offlineAfter(undefined),
   isWatched: true,
@@ -104,7 +104,7 @@ export function followDefinitions(
     return devices
   }
 
-  function definedFor(device: DeviceName, own: WatchSettings | undefined) {
+  function selectFor(device: DeviceName, own: WatchSettings | undefined) {
     const { accountId, deviceId } = device
     const account = known.of(accountId)
     if (account === undefined) return {}
@@ -132,7 +132,7 @@ export function followDefinitions(
         offlineAfterMs: offlineAfter(own?.expectedIntervalSeconds),
         isWatched: own?.disabled !== true && account?.suspended !== true,
         watchedSince: Math.max(own?.enabledSince ?? 0, account?.resumedAt ?? 0),
-        ...definedFor(device, own),
+        ...selectFor(device, own),
       }
     },
 
@@ -210,7 +210,7 @@ export class KnownDefinitions {
   async refresh(): Promise<ReadonlySet<string>> {
     const silences = new Set<string>()
     const turnEnds = turnTaker()
-    const named = sharedNames()
+    const named = createNamePool()
     for await (const changes of this.#geofences.changes()) {
       for (const { id, definition } of changes) {
         const account = this.#accountOf(id, definition)
@@ -251,19 +251,19 @@ export class KnownDefinitions {
     return silences
   }
 
-  /** Since the last call. */
+  /** Returns the geofences changed since the last call. */
   takeChangedGeofences(): readonly ChangedGeofence[] {
     const changed = this.#changed
     this.#changed = []
     return changed
   }
 
-  /** Undefined: the account has neither geofences nor rules. */
+  /** Returns the account's definitions; undefined if it has neither geofences nor rules. */
   of(accountId: string): InUse | undefined {
     return this.#accounts.get(accountId)?.inUse
   }
 
-  /** Undefined: it was deleted before this process learned of it. */
+  /** Undefined if the definition was deleted before this process learned of it. */
   #accountOf(
     id: string,
     definition: { readonly accountId: string } | undefined,
@@ -279,7 +279,7 @@ export class KnownDefinitions {
 }
 
 /** Many definitions may name the same devices: each id is stored once. */
-function sharedNames() {
+function createNamePool() {
   const ids = new Map<string, string>()
   const shared = (id: string) => {
     const known = ids.get(id)

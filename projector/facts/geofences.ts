@@ -3,7 +3,7 @@ import type {
   GeofenceStanding,
   StartedWait,
 } from '../../schemas/definitions/definitions-state.ts'
-import { namedGeofence, type Geofence } from '../../schemas/definitions/geofence.ts'
+import { pickGeofenceName, type Geofence } from '../../schemas/definitions/geofence.ts'
 import { hasEntered, hasLeft, type Fix } from '../../schemas/geo/area-sides.ts'
 import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
@@ -20,21 +20,21 @@ import {
 } from './decider.ts'
 import type { FactState } from '../../schemas/facts/fact-state.ts'
 import {
-  counting,
+  selectCounting,
   definitionOf,
-  inForceSince,
+  findStartOfForce,
   isNewAt,
-  newestOf,
-  surerBefore,
+  findNewestChange,
+  findSurerPosition,
   addAdopted,
 } from './sides.ts'
 
 /** The geofences that the device is in. */
-export function insideOf({ standings }: GeofencesState): string[] {
+export function listInside({ standings }: GeofencesState): string[] {
   return Object.keys(standings).filter((id) => standings[id]?.side === 'inside')
 }
 
-/** Undefined: unknown. */
+/** Whether the device is inside; undefined if unknown. */
 export function isInside({ standings }: GeofencesState, id: string): boolean | undefined {
   const side = standings[id]?.side
   return side === 'unknown' ? undefined : side === 'inside'
@@ -44,7 +44,7 @@ export function isInside({ standings }: GeofencesState, id: string): boolean | u
  * When the device entered a geofence that it is in; if unknown, since when the geofence has applied
  * to it.
  */
-export function insideSince(
+export function findInsideSince(
   { standings }: GeofencesState,
   id: string,
   definitions: GeofenceDefinitions,
@@ -52,18 +52,18 @@ export function insideSince(
   const standing = standings[id]
   const known = definitionOf(id, definitions)
   if (standing?.side !== 'inside' || known === undefined) return undefined
-  return standing.since ?? inForceSince(known.geofence, definitions)
+  return standing.since ?? findStartOfForce(known.geofence, definitions)
 }
 
 /**
  * The geofences that the device was in after each of these decisions, the last of which led to
  * `state`.
  */
-export function insideAfterEach(
+export function listInsideAfterEach(
   state: GeofencesState,
   decisions: readonly Decision[],
 ): readonly (readonly string[])[] {
-  let inside = insideOf(state)
+  let inside = listInside(state)
   const after: (readonly string[])[] = []
   for (const decision of [...decisions].reverse()) {
     after.unshift(inside)
@@ -86,7 +86,7 @@ export function* geofenceWaits(
     const start = standings[id]?.wait
     if (start === undefined) continue
     const known = definitionOf(id, definitions)?.geofence
-    if (known === undefined || received < inForceSince(known, definitions)) continue
+    if (known === undefined || received < findStartOfForce(known, definitions)) continue
     yield { of: 'geofence', id, start, seconds: known.confirmSeconds }
   }
 }
@@ -103,11 +103,11 @@ export function endGeofenceWait(
   const standings = { ...state.standings }
   if (standing.side === 'inside') {
     delete standings[id]
-    const decisions = [left(known.geofence, start, standing.since ?? null)]
+    const decisions = [decideLeft(known.geofence, start, standing.since ?? null)]
     return { state: { ...state, standings }, decisions }
   }
   standings[id] = { side: 'inside', since: start.at }
-  return { state: { ...state, standings }, decisions: [entered(known.geofence, start)] }
+  return { state: { ...state, standings }, decisions: [decideEntered(known.geofence, start)] }
 }
 
 /**
@@ -135,12 +135,12 @@ function judgePlace(
   const { latitude, longitude, accuracy } = position
   const fix: Fix = { latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
   const isEarlier = ({ geofence }: PreparedGeofence) =>
-    receivedAt < inForceSince(geofence, definitions)
+    receivedAt < findStartOfForce(geofence, definitions)
   const waitFor = ({ confirmSeconds }: Geofence) => (confirmSeconds === 0 ? undefined : start)
   const { last, standings: own } = addAdopted(before, definitions)
-  const newest = newestOf(definitions)
+  const newest = findNewestChange(definitions)
   // A minute later every process knows of it.
-  const surer = surerBefore(last, { ...fix, receivedAt })
+  const surer = findSurerPosition(last, { ...fix, receivedAt })
   const next = {
     ...fix,
     receivedAt,
@@ -155,21 +155,21 @@ function judgePlace(
     if (standing === undefined || known === undefined) continue
     const { geofence } = known
     const still = isEarlier(known)
-      ? standingBefore(standing, known, fix)
+      ? judgeEarlierPosition(standing, known, fix)
       : nextStanding(standing, known, fix, waitFor(geofence))
     if (still !== undefined) standings.set(id, still)
     else {
       standings.delete(id)
       if (standing.side === 'inside' && !isEarlier(known)) {
-        decisions.push(left(geofence, start, standing.since ?? null))
+        decisions.push(decideLeft(geofence, start, standing.since ?? null))
       }
     }
   }
   const entering: PreparedGeofence[] = []
-  for (const known of counting(standings, fix, definitions)) {
+  for (const known of selectCounting(standings, fix, definitions)) {
     if (hasEntered(known.areas, fix)) entering.push(known)
   }
-  for (const known of entering.sort(byId)) {
+  for (const known of entering.sort(compareIds)) {
     const { geofence, areas } = known
     const wait = waitFor(geofence)
     // It was inside before, without a standing: the geofence was not in force, or too many smaller
@@ -179,13 +179,13 @@ function judgePlace(
     } else if (wait !== undefined) standings.set(geofence.id, { side: 'outside', wait })
     else {
       standings.set(geofence.id, { side: 'inside', since: start.at })
-      decisions.push(entered(geofence, start))
+      decisions.push(decideEntered(geofence, start))
     }
   }
   return { state: { last: next, standings: Object.fromEntries(standings) }, decisions }
 }
 
-/** Undefined: the device is outside. */
+/** Returns the next standing; undefined if the device is outside. */
 function nextStanding(
   standing: GeofenceStanding,
   { areas }: PreparedGeofence,
@@ -212,7 +212,7 @@ function nextStanding(
  * After a position from before the geofence was in force: changes only what no fact has
  * established.
  */
-function standingBefore(
+function judgeEarlierPosition(
   standing: GeofenceStanding,
   { areas }: PreparedGeofence,
   fix: Fix,
@@ -222,24 +222,24 @@ function standingBefore(
   return hasLeft(areas, fix) ? undefined : standing
 }
 
-function byId({ geofence: a }: PreparedGeofence, { geofence: b }: PreparedGeofence): number {
+function compareIds({ geofence: a }: PreparedGeofence, { geofence: b }: PreparedGeofence): number {
   return a.id < b.id ? -1 : 1
 }
 
-function entered(geofence: Geofence, start: StartedWait): Decision {
-  return { type: 'geofence.entered', geofence: namedGeofence(geofence), ...began(start) }
+function decideEntered(geofence: Geofence, start: StartedWait): Decision {
+  return { type: 'geofence.entered', geofence: pickGeofenceName(geofence), ...startOf(start) }
 }
 
-function left(geofence: Geofence, start: StartedWait, enteredAt: number | null): Decision {
+function decideLeft(geofence: Geofence, start: StartedWait, enteredAt: number | null): Decision {
   return {
     type: 'geofence.left',
-    geofence: namedGeofence(geofence),
+    geofence: pickGeofenceName(geofence),
     enteredAt,
     seconds: enteredAt === null ? null : Math.max(0, start.at - enteredAt) / 1_000,
-    ...began(start),
+    ...startOf(start),
   }
 }
 
-function began({ at, position }: StartedWait) {
+function startOf({ at, position }: StartedWait) {
   return { at, ...(position !== undefined && { position }) }
 }

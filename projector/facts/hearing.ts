@@ -4,10 +4,11 @@ import type { Instances } from '../../store/back-office.ts'
 import type { Hearing } from './decider.ts'
 
 /**
- * Since when at least one instance has been ready without interruption, as far as their reports
- * show. An instance that has not reported since another became ready may have ended before that.
+ * Returns the time since which at least one instance has been ready without interruption, according
+ * to their reports. An instance that has not reported since another became ready may have ended
+ * before that.
  */
-function readyWithoutGap(reports: readonly InstanceReport[], freshSince: number): number {
+function findReadySince(reports: readonly InstanceReport[], freshSince: number): number {
   const newestFirst = [...reports].sort((a, b) => b.reportedAt - a.reportedAt)
   let since = Infinity
   for (const { reportedAt, readySince = Infinity } of newestFirst) {
@@ -29,14 +30,14 @@ const FRESH_MS = 15_000
 export type HearingWatch = {
   /** Checks the instances; call this every second. */
   look(): Promise<void>
-  /** As of the last check. */
+  /** The result of the last check. */
   current(): Omit<Hearing, 'now'>
   /**
    * Up to this time, everything received by ingest APIs was in the log, or in a spool, according to
    * their last reports.
    */
   heardUpTo(): number
-  /** Since when silences have not been judged; undefined while they are. */
+  /** Time since which silences have not been judged; undefined while they are. */
   heldSince(): number | undefined
 }
 
@@ -81,7 +82,7 @@ export function watchHearing({
       const ingest = reports.filter(({ service }) => service === 'ingest-api')
       const waiting = await store.waitingSpools({ reportedSince: now - spoolMaxAgeMs })
       const freshSince = Math.max(now - FRESH_MS, isEmbedded ? startedAt : -Infinity)
-      readySince = waiting > 0 ? Infinity : readyWithoutGap(ingest, freshSince)
+      readySince = waiting > 0 ? Infinity : findReadySince(ingest, freshSince)
       heardUpTo = Math.min(...ingest.map(({ reportedAt }) => reportedAt))
       noteSleep(clock.now())
       lookedAt = clock.now()

@@ -22,7 +22,7 @@ export type Judging = {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly failures: DeviceFailures
-  /** Where facts are published; absent: readers read them from the store. */
+  /** The topic where facts are published; without it, readers read them from the store. */
   readonly topic?: Pick<FactTopic, 'append' | 'erase'> | undefined
 }
 
@@ -44,7 +44,7 @@ export async function judgeApart(
   const thrown = new Map<string, FailedDevice>()
   const { facts, failed } = await store.judgeFacts({
     ...(read !== undefined && { read }),
-    devices: devices.map((device) => apart(device, thrown)),
+    devices: devices.map((device) => catchFailures(device, thrown)),
     publish: topic && ((decided) => topic.append(decided)),
   })
   for (const { type } of facts) metrics.facts.inc({ type })
@@ -54,7 +54,7 @@ export async function judgeApart(
 }
 
 /** The last call counts: the store calls again if a state has changed in the meantime. */
-function apart(device: JudgeDevice, thrown: Map<string, FailedDevice>): JudgeDevice {
+function catchFailures(device: JudgeDevice, thrown: Map<string, FailedDevice>): JudgeDevice {
   const { accountId, deviceId } = device
   return {
     accountId,

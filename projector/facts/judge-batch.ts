@@ -51,8 +51,8 @@ export function judgeBatches(
       judged ??= await store.factsProgress()
       for (const erasure of erasures) {
         await store.eraseFacts(erasure)
-        // Judging passes it only after it was published, and later facts must not precede a copy of
-        // it.
+        // Judging moves past it only after it was published, and later facts must not precede a
+        // copy of it.
         if (includes(judged ?? {}, erasure.origin)) continue
         await topic?.erase(erasure.event)
       }
@@ -66,8 +66,8 @@ export function judgeBatches(
       if (lastOffset <= done) return
       const entries = batch.entries.filter(({ origin }) => origin.offset > done)
       const devices =
-        storedByDevice(entries, changes) ??
-        byDevice(await countingEntries(entries, changes, readModels))
+        groupStoredByDevice(entries, changes) ??
+        groupByDevice(await selectCountingEntries(entries, changes, readModels))
       const decidedAt = clock.now()
       const heard = hearing.current()
       const work = Array.from(devices, (own): JudgeDevice => {
@@ -101,7 +101,7 @@ export function judgeBatches(
  * The entries that count, in order: heartbeats, positions that created their record, and repeats. A
  * position that was stored earlier but not judged then has the origin of its record.
  */
-async function countingEntries(
+async function selectCountingEntries(
   entries: readonly ProjectionEntry[],
   changes: readonly ProjectedChange[],
   readModels: Pick<Generation, 'recordOrigins'>,
@@ -136,7 +136,7 @@ async function countingEntries(
 type OfDevice = readonly [JudgedEntry, ...JudgedEntry[]]
 
 /** Almost always: each entry has created its record. */
-function storedByDevice(
+function groupStoredByDevice(
   entries: readonly ProjectionEntry[],
   changes: readonly ProjectedChange[],
 ): readonly OfDevice[] | undefined {
@@ -158,7 +158,7 @@ function isImported({ event }: PositionEntry): boolean {
   return event.imported === true
 }
 
-function byDevice(entries: readonly JudgedEntry[]): Iterable<OfDevice> {
+function groupByDevice(entries: readonly JudgedEntry[]): Iterable<OfDevice> {
   const devices = new Map<string, [JudgedEntry, ...JudgedEntry[]]>()
   for (const entry of entries) {
     const key = deviceKey(entry.event)

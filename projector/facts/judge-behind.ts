@@ -17,7 +17,7 @@ type Waiting = {
 }
 
 /**
- * Judges batches in their order, after projecting: the cost of alarms in one batch must not delay
+ * Judges batches in order, after projecting them, so that a batch with many alarms does not delay
  * the projection of later reports. `judge` resolves once more batches may wait. A batch that fails
  * is retried. When `signal` is aborted, the current one is finished; the others are read again
  * after the next start.

@@ -18,7 +18,7 @@ import {
   type Wait,
 } from './decider.ts'
 import {
-  hereSince,
+  findArrival,
   judgeConditions,
   raiseRule,
   rulesInForce,
@@ -79,7 +79,7 @@ export function judgeRules(state: FactState, input: FactInput, by: DeviceDefinit
     verdict = continueStop(before, input.receivedAt, true)
   }
   const fields = input.kind === 'position' ? input.position : input
-  const moment = { start, fields: withSpeed(fields, verdict), ...(verdict && { stop: verdict }) }
+  const moment = { start, fields: addSpeed(fields, verdict), ...(verdict && { stop: verdict }) }
   if (verdict !== undefined) rules = { ...rules, stop: verdict.state }
   const judged = judgeConditions({ geofences, rules }, moment, by)
   return {
@@ -108,10 +108,10 @@ export function endAtStop(
   const { last, repeatedAt } = stop
   const start = { at: last.at + now - last.receivedAt, receivedAt: now }
   const applied = rulesInForce(repeatedAt ?? last.receivedAt, by).filter(
-    (rule) => hereSince(rule, geofences, by) <= (repeatedAt ?? last.at),
+    (rule) => findArrival(rule, geofences, by) <= (repeatedAt ?? last.at),
   )
   const state = { geofences, rules: { ...rules, stop: verdict.state } }
-  const fields = stop.hasSpeed === true ? {} : withSpeed({}, verdict)
+  const fields = stop.hasSpeed === true ? {} : addSpeed({}, verdict)
   return judgeConditions(state, { start, fields, stop: verdict }, { ...by, rules: applied })
 }
 
@@ -120,7 +120,7 @@ function isAboutStops({ rules }: DeviceDefinitions): boolean {
 }
 
 /** Many devices at rest report no speed instead of 0. */
-function withSpeed(fields: OptionalFields, stop: StopVerdict | undefined): OptionalFields {
+function addSpeed(fields: OptionalFields, stop: StopVerdict | undefined): OptionalFields {
   return stop?.isStopped === true ? { speed: 0, ...fields } : fields
 }
 

@@ -73,12 +73,12 @@ export function judgeEntries(
       state = next
       continue
     }
-    if (isFull(made)) return partial(state, made)
+    if (isFull(made)) return toPartialResult(state, made)
     let { last } = state
     if (!isWithdrawn(state, entry) && !isBeforeFirstReport(state, entry)) {
       const now = entry.event.receivedAt
       state = letTimePass(state, now, judging, made)
-      if (isFull(made)) return partial(state, made)
+      if (isFull(made)) return toPartialResult(state, made)
       const input = inputOf(state, entry)
       state = judge(state, input, judging, made)
       if (isMove(input)) last = lastJudged(input.position, entry.origin)
@@ -93,14 +93,14 @@ export function judgeEntries(
 export function judgeTime(state: FactState, now: number, judging: DeviceJudging): JudgedDevice {
   const made: Made = { facts: [], bytes: 0 }
   const after = letTimePass(state, now, judging, made)
-  return isDue(after, now) ? partial(after, made) : { state: after, facts: made.facts }
+  return isDue(after, now) ? toPartialResult(after, made) : { state: after, facts: made.facts }
 }
 
 function isFull({ bytes }: Made): boolean {
   return bytes > MOST_BYTES
 }
 
-function partial(state: FactState, { facts }: Made): JudgedDevice {
+function toPartialResult(state: FactState, { facts }: Made): JudgedDevice {
   return { state, facts, isPartial: true }
 }
 
@@ -144,7 +144,7 @@ function judge(before: FactState, input: FactInput, judging: DeviceJudging, made
   for (const { decision, inside } of decisions) {
     const left = spend(budget, receivedAt)
     if (left === undefined) {
-      budget = budget && overspent(budget)
+      budget = budget && countSuppressed(budget)
       continue
     }
     const { suppressed } = budget ?? {}
@@ -173,7 +173,7 @@ function spend(budget: FactBudget | undefined, at: number): FactBudget | undefin
 }
 
 /** The budget after a fact was suppressed. */
-function overspent({ fullAt, suppressed = 0 }: FactBudget): FactBudget {
+function countSuppressed({ fullAt, suppressed = 0 }: FactBudget): FactBudget {
   return { fullAt, suppressed: suppressed + 1 }
 }
 

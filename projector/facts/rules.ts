@@ -6,7 +6,7 @@ import type {
   RuleValue,
   StartedWait,
 } from '../../schemas/definitions/definitions-state.ts'
-import { namedRule, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
+import { pickRuleName, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
 import { isAlarm } from '../../schemas/report/alarm-names.ts'
 import {
   MEASUREMENTS,
@@ -14,7 +14,7 @@ import {
   type OptionalFields,
 } from '../../schemas/report/report-fields.ts'
 import type { Decision, DeviceDefinitions, Judged } from './decider.ts'
-import { insideSince, isInside } from './geofences.ts'
+import { findInsideSince, isInside } from './geofences.ts'
 import { definitionOf } from './sides.ts'
 import type { StopVerdict } from './stops.ts'
 
@@ -52,12 +52,12 @@ export function rulesInForce(receivedAt: number, by: DeviceDefinitions): readonl
  * When the device reached the area where a rule applies: a stop or silence starts then at the
  * earliest.
  */
-export function hereSince(
+export function findArrival(
   { geofenceIds = [] }: DeviceRule,
   geofences: GeofencesState,
   by: DeviceDefinitions,
 ): number {
-  const insides = geofenceIds.flatMap((id) => insideSince(geofences, id, by.geofences) ?? [])
+  const insides = geofenceIds.flatMap((id) => findInsideSince(geofences, id, by.geofences) ?? [])
   return insides.length === 0 ? 0 : Math.min(...insides)
 }
 
@@ -158,7 +158,7 @@ function startOf(
   { moment: { start, stop }, geofences, by }: Circumstances,
 ): StartedWait {
   if (!('stopped' in rule.when)) return start
-  const [since, arrived] = [ruleInForceSince(rule, by), hereSince(rule, geofences, by)]
+  const [since, arrived] = [ruleInForceSince(rule, by), findArrival(rule, geofences, by)]
   const fix = stop?.fixes.find((one) => one.receivedAt >= since && one.at >= arrived)
   return fix === undefined ? start : { at: fix.at, receivedAt: fix.receivedAt }
 }
@@ -182,7 +182,7 @@ export function raiseRule(
   const at = begunAt + forSeconds * 1_000
   const decision: Decision = {
     type: 'rule.raised',
-    rule: namedRule(rule),
+    rule: pickRuleName(rule),
     ...(value !== undefined && { value }),
     at,
     ...(position !== undefined && { position }),
@@ -200,7 +200,7 @@ export function clearRule(
   const at = Math.max(endedAt, raisedAt)
   return {
     type: 'rule.cleared',
-    rule: namedRule(rule),
+    rule: pickRuleName(rule),
     ...shown,
     raisedAt,
     seconds: (at - raisedAt) / 1_000,

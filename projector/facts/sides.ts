@@ -12,13 +12,12 @@ import type { GeofenceDefinitions } from './decider.ts'
 type Standings = ReadonlyMap<string, GeofenceStanding>
 
 /**
- * How many geofences around a position count: the smallest, after those that the device is in or
- * waits for.
+ * Maximum number of geofences that count at a position: first those that the device is in or about
+ * to enter or leave, then the smallest.
  */
 const MOST_COUNTED = 100
 /**
- * For this long, other processes may not know of a change, and may have judged the device without
- * it.
+ * For this long, other processes may be unaware of a change and judge devices without it.
  */
 const SPREADING_MS = 30_000
 
@@ -26,7 +25,7 @@ function isWithin(areas: readonly Area[], fix: Fix): boolean {
   return areas.some((area) => area.contains(fix))
 }
 
-/** Undefined: the geofence was deleted or disabled, or does not apply to the device. */
+/** Undefined if the geofence was deleted or disabled, or does not apply to the device. */
 export function definitionOf(
   id: string,
   { index, applies }: GeofenceDefinitions,
@@ -35,8 +34,11 @@ export function definitionOf(
   return known !== undefined && applies(known.geofence) ? known : undefined
 }
 
-/** Since when the geofence has applied to the device: a new label may have made it match. */
-export function inForceSince(
+/**
+ * Returns the time since which the geofence has applied to the device: a new label may have made it
+ * match.
+ */
+export function findStartOfForce(
   { inForceSince, labels }: Geofence,
   { selectedSince }: GeofenceDefinitions,
 ): number {
@@ -44,12 +46,12 @@ export function inForceSince(
 }
 
 /** When the latest change came into force, if other processes may not know of it yet. */
-export function newestOf({ index, selectedSince }: GeofenceDefinitions): number {
+export function findNewestChange({ index, selectedSince }: GeofenceDefinitions): number {
   return Math.max(index.newest, selectedSince)
 }
 
 /** The geofences around the position that count, besides those with a standing. */
-export function* counting(
+export function* selectCounting(
   standings: Standings,
   place: Coordinates,
   { index, applies }: GeofenceDefinitions,
@@ -75,7 +77,7 @@ export function dropOtherGeofences(
 ): GeofencesState {
   let kept: Map<string, GeofenceStanding> | undefined
   for (const [id, standing] of Object.entries(state.standings)) {
-    const still = standingNow(id, standing, state.last, definitions)
+    const still = updateStanding(id, standing, state.last, definitions)
     if (still === standing) continue
     kept ??= new Map(Object.entries(state.standings))
     if (still === undefined) kept.delete(id)
@@ -84,7 +86,7 @@ export function dropOtherGeofences(
   return kept === undefined ? state : { ...state, standings: Object.fromEntries(kept) }
 }
 
-function standingNow(
+function updateStanding(
   id: string,
   standing: GeofenceStanding,
   last: GeofencesState['last'],
@@ -100,7 +102,8 @@ function standingNow(
     if (!hasEntered(known.areas, last)) return undefined
     return since === null && wait === undefined ? standing : { side: 'inside', since: null }
   }
-  const isOver = wait !== undefined && wait.receivedAt < inForceSince(known.geofence, definitions)
+  const isOver =
+    wait !== undefined && wait.receivedAt < findStartOfForce(known.geofence, definitions)
   if (!isOver) return standing
   return side === 'inside' ? { side, since } : undefined
 }
@@ -114,10 +117,10 @@ export function addAdopted(
   definitions: GeofenceDefinitions,
 ): GeofencesState {
   const { last } = state
-  if (last === undefined || !wasUnknown(newestOf(definitions), last)) return state
+  if (last === undefined || !wasUnknown(findNewestChange(definitions), last)) return state
   const standings = new Map(Object.entries(state.standings))
-  for (const { geofence, areas } of counting(standings, last, definitions)) {
-    if (!wasUnknown(inForceSince(geofence, definitions), last)) continue
+  for (const { geofence, areas } of selectCounting(standings, last, definitions)) {
+    if (!wasUnknown(findStartOfForce(geofence, definitions), last)) continue
     const isEntered = hasEntered(areas, last)
     if (!isEntered && wasOutside(areas, geofence, last, definitions)) continue
     const side = isEntered ? 'inside' : 'unknown'
@@ -137,7 +140,7 @@ function wasOutside(
   { receivedAt, surer }: NonNullable<GeofencesState['last']>,
   definitions: GeofenceDefinitions,
 ): boolean {
-  if (surer === undefined || receivedAt < inForceSince(geofence, definitions)) return false
+  if (surer === undefined || receivedAt < findStartOfForce(geofence, definitions)) return false
   return hasLeft(areas, surer)
 }
 
@@ -145,7 +148,7 @@ function wasOutside(
  * A more accurate position than this one, if this one is inaccurate, while other processes may not
  * know of a new geofence.
  */
-export function surerBefore(
+export function findSurerPosition(
   last: GeofencesState['last'],
   { accuracy = 0, receivedAt }: { readonly accuracy?: number; readonly receivedAt: number },
 ): NonNullable<GeofencesState['last']>['surer'] {

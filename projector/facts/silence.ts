@@ -1,9 +1,9 @@
 import type { DefinitionsState, RulesState } from '../../schemas/definitions/definitions-state.ts'
-import { namedRule, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
+import { pickRuleName, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
 import { SILENCE } from '../../schemas/devices/liveness.ts'
 import type { FactState, LivenessState } from '../../schemas/facts/fact-state.ts'
 import {
-  earlierOf,
+  pickEarlier,
   signOfLife,
   keepState,
   type Decision,
@@ -14,7 +14,7 @@ import {
   type TimeInput,
 } from './decider.ts'
 import { isInside } from './geofences.ts'
-import { clearRule, hereSince, ruleInForceSince, rulesInForce, removeStanding } from './rules.ts'
+import { clearRule, findArrival, ruleInForceSince, rulesInForce, removeStanding } from './rules.ts'
 
 /**
  * A deadline is checked no later than this, because the settings may have changed in the meantime.
@@ -45,7 +45,7 @@ export function endSilences(state: FactState, input: FactInput, by: DeviceDefini
     standings = removeStanding(standings, rule.id)
     decisions.push(clearRule(rule, raisedAt, sign))
   }
-  return { state: withStandings(state, definitions, standings), decisions }
+  return { state: addStandings(state, definitions, standings), decisions }
 }
 
 /** Raises the rules about silence. */
@@ -57,12 +57,12 @@ export function judgeSilences(state: FactState, input: FactInput, by: DeviceDefi
   for (const { rule, deadline, silenceMs } of silences(state, by)) {
     if (openUntil({ deadline, silenceMs }, input) !== null) continue
     standings = { ...standings, [rule.id]: { revision: rule.revision, raisedAt: deadline } }
-    decisions.push({ type: 'rule.raised', rule: namedRule(rule), at: deadline })
+    decisions.push({ type: 'rule.raised', rule: pickRuleName(rule), at: deadline })
   }
-  return { state: withStandings(state, definitions, standings), decisions }
+  return { state: addStandings(state, definitions, standings), decisions }
 }
 
-/** When a rule about silence may next have to be raised, after this input. */
+/** Returns the next time at which a rule about silence may have to be raised, after this input. */
 export function nextSilence(
   state: FactState,
   input: FactInput,
@@ -70,7 +70,7 @@ export function nextSilence(
 ): number | null {
   return silences(state, by).reduce<number | null>(
     (first, silence) =>
-      earlierOf(first, input.kind === 'time' ? openUntil(silence, input) : silence.deadline),
+      pickEarlier(first, input.kind === 'time' ? openUntil(silence, input) : silence.deadline),
     null,
   )
 }
@@ -95,9 +95,13 @@ function silences(
       (geofenceIds === undefined || geofenceIds.some((one) => isInside(geofences, one) === true)),
   )
   return open.map((rule) => {
-    const since = Math.max(ruleInForceSince(rule, by), hereSince(rule, geofences, by))
+    const since = Math.max(ruleInForceSince(rule, by), findArrival(rule, geofences, by))
     const silenceMs = rule.forSeconds * 1_000
-    return { rule, silenceMs, deadline: Math.max(since, heardSince(liveness, by)) + silenceMs }
+    return {
+      rule,
+      silenceMs,
+      deadline: Math.max(since, findSilenceStart(liveness, by)) + silenceMs,
+    }
   })
 }
 
@@ -117,7 +121,7 @@ export function judgeLiveness(state: FactState, input: FactInput, by: DeviceDefi
     return keepState({ ...state, liveness: { ...liveness, seenAt } })
   }
   const { position } = signOfLife(input)
-  const due = lookAt(receivedAt + by.offlineAfterMs, receivedAt)
+  const due = nextLookAt(receivedAt + by.offlineAfterMs, receivedAt)
   const online: Decision = {
     type: 'device.online',
     at: receivedAt,
@@ -143,17 +147,17 @@ function judgeOffline(
   }
   const { now } = input.hearing
   const later = isWatched ? until : now + LOOK_AGAIN_MS
-  const due = deadline > input.at ? lookAt(deadline, now) : later
+  const due = deadline > input.at ? nextLookAt(deadline, now) : later
   return keepState({ ...state, liveness: { ...liveness, due } })
 }
 
-/** When a device goes offline if it sends nothing more. */
+/** Returns the time at which a device goes offline if it sends nothing more. */
 export function offlineDeadline(liveness: LivenessState, by: DeviceDefinitions): number {
-  return heardSince(liveness, by) + by.offlineAfterMs
+  return findSilenceStart(liveness, by) + by.offlineAfterMs
 }
 
-/** When a deadline is checked next. */
-export function lookAt(deadline: number, now: number): number {
+/** Returns the time of a deadline's next check. */
+export function nextLookAt(deadline: number, now: number): number {
   return Math.min(deadline, now + LOOK_AGAIN_MS)
 }
 
@@ -162,7 +166,10 @@ function isBroken(foundAt: number | undefined, receivedAt: number): foundAt is n
   return foundAt !== undefined && receivedAt >= foundAt
 }
 
-function heardSince({ seenAt }: LivenessState, { watchedSince = 0 }: DeviceDefinitions): number {
+function findSilenceStart(
+  { seenAt }: LivenessState,
+  { watchedSince = 0 }: DeviceDefinitions,
+): number {
   return Math.max(seenAt, watchedSince)
 }
 
@@ -171,19 +178,20 @@ function heardSince({ seenAt }: LivenessState, { watchedSince = 0 }: DeviceDefin
  * received.
  */
 function openUntil({ deadline, silenceMs }: Silence, { at, hearing }: TimeInput): number | null {
-  return deadline > at ? deadline : heldUntil(hearing, silenceMs)
+  return deadline > at ? deadline : findNextCheck(hearing, silenceMs)
 }
 
 /**
- * When to check again whether the device was silent, if that is still unknown; null: it was silent.
+ * When to check again whether the device was silent, if that is still unknown; null if it was
+ * silent.
  */
-function heldUntil({ now, since, graceMs }: Hearing, silenceMs: number): number | null {
+function findNextCheck({ now, since, graceMs }: Hearing, silenceMs: number): number | null {
   const from = since + Math.min(silenceMs, graceMs)
   if (now >= from) return null
   return from === Infinity ? now + ASK_AGAIN_MS : from
 }
 
-function withStandings(
+function addStandings(
   state: FactState,
   { geofences, rules }: DefinitionsState,
   standings: RulesState['standings'],

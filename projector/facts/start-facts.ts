@@ -79,7 +79,7 @@ type Seeded = Pick<Generation, 'checkpoint' | 'accounts' | 'pageStatuses'>
 
 /**
  * Starts judging at the end of the log, where no facts exist yet: after an upgrade, or without
- * their file. Devices known by then become online or offline without a fact. Call it until it
+ * their file. Devices that already exist become online or offline without a fact. Call it until it
  * returns true; it waits for the read models to reach the end of the log as of the first call.
  */
 export function beginJudging({
@@ -103,7 +103,7 @@ export function beginJudging({
     const checkpoint = await readModels.checkpoint()
     if (!hasReached(checkpoint, end)) return false
     const now = clock.now()
-    for await (const page of statuses(readModels)) {
+    for await (const page of readStatuses(readModels)) {
       await store.seedFacts(page.flatMap((status) => seedOf(status, now, definitions) ?? []))
     }
     await store.beginFacts(checkpoint)
@@ -111,7 +111,7 @@ export function beginJudging({
   }
 }
 
-async function* statuses(readModels: Seeded): AsyncGenerator<readonly DeviceStatus[]> {
+async function* readStatuses(readModels: Seeded): AsyncGenerator<readonly DeviceStatus[]> {
   for (const accountId of await readModels.accounts()) {
     yield* readPages<DeviceStatus>(SEEDED_AT_ONCE, ({ limit, after }) =>
       readModels.pageStatuses({ accountId, limit, ...(after && { after: after.deviceId }) }),
@@ -148,7 +148,7 @@ function seedOf(
       applied,
       due: isSoon ? now : seen.due,
       last: { recordId, timestamp, receivedAt, origin },
-      definitions: seededDefinitions(lastPosition),
+      definitions: seedDefinitions(lastPosition),
       liveness: isOffline ? { ...seen, offlineAt: deadline } : seen,
     },
   }
@@ -158,7 +158,7 @@ function seedOf(
  * It is inside the geofences around it without a fact, as if its position had been judged before
  * they were created.
  */
-function seededDefinitions({ latitude, longitude, accuracy }: LastPosition): DefinitionsState {
+function seedDefinitions({ latitude, longitude, accuracy }: LastPosition): DefinitionsState {
   const last = { latitude, longitude, ...(accuracy !== undefined && { accuracy }), receivedAt: 0 }
   return { geofences: { last, standings: {} }, rules: { standings: {} } }
 }

@@ -4,7 +4,7 @@ import type { EarthPoint } from '../../schemas/geo/earth-point.ts'
 import { LeapFilter } from '../../schemas/geo/leap-filter.ts'
 import { StopWindow } from '../../schemas/geo/stop-window.ts'
 import { tripRecord, type TripRecord } from '../../schemas/geo/open-trip.ts'
-import { stayAt } from '../../schemas/geo/stop-place.ts'
+import { addToStop } from '../../schemas/geo/stop-place.ts'
 
 /**
  * Five minutes of a device that reports once a second: up to this number, stops match those of
@@ -22,7 +22,7 @@ const LEAST_SEEN_MS = 60_000
 
 export type StopVerdict = {
   readonly state: StopState
-  /** Undefined: a jump, which the next position will explain. */
+  /** Undefined for a jump, which the next position will explain. */
   readonly isStopped: boolean | undefined
   /** Positions of the stop: the first one; all of them once the stop is detected. */
   readonly fixes: readonly StopFix[]
@@ -41,7 +41,7 @@ export function stopDue({ last, window, leapt, stopped, repeatedAt }: StopState)
 }
 
 /** The state while nothing new has arrived. */
-export function standingStop(state: StopState | undefined): Omit<StopVerdict, 'state'> | undefined {
+export function viewStop(state: StopState | undefined): Omit<StopVerdict, 'state'> | undefined {
   if (state === undefined) return undefined
   const { stopped, leapt } = state
   return {
@@ -57,7 +57,7 @@ export function continueStop(before: StopState, now: number, isRepeat: boolean):
   let { window } = state
   const due = stopDue(state)
   if (due !== null && due <= now) {
-    const { left, middle } = searched(window.map(locate), last.at + now - last.receivedAt)
+    const { left, middle } = searchWindow(window.map(locate), last.at + now - last.receivedAt)
     window = window.slice(left)
     state = { ...state, window }
     const [first] = window
@@ -129,16 +129,16 @@ function take(state: StopState | undefined, record: LocatedFix): StopState {
   const { fix } = record
   if (state?.stopped !== undefined) {
     const { first, ...place } = state.stopped
-    const stopped = stayAt(place, record, STOPPED)
+    const stopped = addToStop(place, record, STOPPED)
     if (stopped !== undefined) return { last: fix, window: [], stopped: { first, ...stopped } }
     return { last: fix, window: [fix] }
   }
   const records = [...(state?.window ?? []).map(locate), record]
-  const { left, middle } = searched(records, record.timestamp)
+  const { left, middle } = searchWindow(records, record.timestamp)
   const [first] = records.slice(left)
   if (middle !== undefined && first !== undefined) {
     // As in trips, the stop settles by its records from this one on.
-    const place = stayAt({ middle }, record, STOPPED) ?? { middle }
+    const place = addToStop({ middle }, record, STOPPED) ?? { middle }
     return { last: fix, window: [], stopped: { first: first.fix, ...place } }
   }
   const window = records.slice(left).map((one) => one.fix)
@@ -159,7 +159,7 @@ function thin(window: readonly StopFix[]): StopFix[] {
 }
 
 /** The number of records that have left the window, and the centre of a stop formed by the rest. */
-function searched(
+function searchWindow(
   records: readonly LocatedFix[],
   until: number,
 ): {

@@ -13,8 +13,8 @@ const REFRESH_EVERY_MS = 4_000
 /**
  * Advances time for devices that send nothing. A time has passed in a partition once everything in
  * the log `graceMs` after it has been judged, and every ingest API has reported since: an append
- * that takes longer is rejected or spooled. Any process may sweep any partition: states are compared
- * before they are written, and all processes derive the same facts. Call it every second.
+ * that takes longer is rejected or spooled. Any process may sweep any partition: states are
+ * compared before they are written, and all processes derive the same facts. Call it every second.
  */
 export function sweepDeadlines(
   judging: Omit<Judging, 'store'> & {
@@ -46,7 +46,7 @@ export function sweepDeadlines(
     }
   }
 
-  /** The time that has passed in each partition. */
+  /** Determines the time that has passed in each partition. */
   async function letPass(): Promise<void> {
     const judged = (await store.factsProgress()) ?? {}
     const readAt = clock.now()
@@ -79,13 +79,13 @@ export function sweepDeadlines(
       const devices = due.filter((device) => !later.includes(device))
       skip +=
         later.length +
-        (await judgeApart(judging, { devices: devices.map((one) => passing(one, now)) }))
+        (await judgeApart(judging, { devices: devices.map((one) => passTime(one, now)) }))
       if (due.length < AT_ONCE) return
       await endOfTurn()
     }
   }
 
-  function passing({ accountId, deviceId }: DueDevice, now: number): JudgeDevice {
+  function passTime({ accountId, deviceId }: DueDevice, now: number): JudgeDevice {
     const device = { accountId, deviceId }
     const decidedAt = clock.now()
     return {

@@ -5,13 +5,13 @@ import { comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { PositionEntry } from '../../schemas/events/log-entry.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { DeviceDefinitions } from './decider.ts'
-import { isNewAt, newestOf, surerBefore } from './sides.ts'
-import { lookAt, offlineDeadline } from './silence.ts'
+import { isNewAt, findNewestChange, findSurerPosition } from './sides.ts'
+import { nextLookAt, offlineDeadline } from './silence.ts'
 
 /**
  * The state after the report of a device that is online, outside all geofences and without alarms:
  * the same as `decide` would return, at a fraction of its cost. Almost all reports are like this.
- * Undefined: it must be judged.
+ * Undefined if the report must be judged.
  */
 export function uneventful(
   state: FactState,
@@ -26,7 +26,7 @@ export function uneventful(
   if (due !== null && due <= receivedAt) {
     const deadline = offlineDeadline(liveness, by)
     if (deadline <= receivedAt) return undefined
-    due = lookAt(deadline, receivedAt)
+    due = nextLookAt(deadline, receivedAt)
   }
   if (erased !== undefined || attributes?.['alarm'] !== undefined) return undefined
   const { standings, stop } = definitions.rules
@@ -38,7 +38,7 @@ export function uneventful(
     accuracy === undefined
       ? { latitude, longitude, receivedAt }
       : { latitude, longitude, accuracy, receivedAt }
-  const surer = surerBefore(definitions.geofences.last, fix)
+  const surer = findSurerPosition(definitions.geofences.last, fix)
   const next: FactState = {
     sequence,
     applied: setOffset(applied, origin),
@@ -65,7 +65,7 @@ function isElsewhere(
   { geofences, rules }: DeviceDefinitions,
 ): boolean {
   if (rules.length > 0 || !isEmpty(standings)) return false
-  if (last !== undefined && isNewAt(last.receivedAt, newestOf(geofences))) return false
+  if (last !== undefined && isNewAt(last.receivedAt, findNewestChange(geofences))) return false
   return !geofences.index.hasAround(place)
 }
 

@@ -13,7 +13,7 @@ import {
 import { endGeofenceWait, geofenceWaits } from './geofences.ts'
 import { endAtStop, endRuleWait, nextStop, ruleWaits } from './judge-rules.ts'
 import { judgeConditions, rulesInForce } from './rules.ts'
-import { standingStop } from './stops.ts'
+import { viewStop } from './stops.ts'
 
 /**
  * The clock by which a wait ends: the timestamps of positions, or the receipt of the first of them.
@@ -74,7 +74,7 @@ function end(
     return { state: { geofences, rules: state }, decisions }
   }
   const left = endGeofenceWait(geofences, wait, by.geofences)
-  const stop = standingStop(rules.stop)
+  const stop = viewStop(rules.stop)
   const moment = { start: wait.start, fields: {}, ...(stop && { stop }) }
   const ruled = judgeConditions({ geofences: left.state, rules }, moment, by)
   return {

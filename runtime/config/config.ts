@@ -27,7 +27,7 @@ export type Config = ConsoleConfig &
     readonly adminPort: number
     readonly projectorPort?: number
     readonly delivererPort?: number
-    /** Absent: every service serves its metrics on its usual port. */
+    /** If absent, every service serves its metrics on its usual port. */
     readonly metricsPort?: number
     readonly dataDir: string
     readonly distributed?: {
@@ -36,19 +36,19 @@ export type Config = ConsoleConfig &
     }
     readonly firstOperator?: { readonly email: string; readonly password: string }
     readonly rateLimits: {
-      /** Per account and device, requests. */
+      /** Limit of requests per account and device. */
       readonly device: RateLimit | 'off'
-      /** Per API key, positions. */
+      /** Limit of positions per API key. */
       readonly key: RateLimit | 'off'
-      /** Per API key, imported positions. */
+      /** Limit of imported positions per API key. */
       readonly import: RateLimit | 'off'
-      /** Per client address, failed authentications. */
+      /** Limit of failed authentications per client address. */
       readonly auth: RateLimit | 'off'
-      /** Per API key or session, calls of the admin API. */
+      /** Limit of admin API calls per API key or session. */
       readonly admin: RateLimit | 'off'
       readonly store: 'memory' | 'mongodb'
     }
-    /** The spool for reports while Kafka is unavailable; absent: none. */
+    /** The spool for reports while Kafka is unavailable, if configured. */
     readonly spool?: {
       readonly directory: string
       readonly maxBytes: number
@@ -60,7 +60,7 @@ export type Config = ConsoleConfig &
     readonly spoolMaxAgeSeconds: number
     /** Days; `off` removes a retention set in the store. */
     readonly retention?: number | 'off'
-    /** The origins whose pages may call both APIs with a key; absent: none. */
+    /** Origins whose pages may call both APIs with a key, if any. */
     readonly corsOrigins?: CorsOrigins
     /** The number of proxies in front. */
     readonly trustProxy: number
@@ -77,15 +77,17 @@ export type KafkaConfig = {
     readonly password: string
   }
   readonly topicPrefix: string
-  /** Absent: the brokers' default. */
+  /** If absent, the brokers' default applies. */
   readonly replicationFactor?: number
-  /** From RETENTION_DAYS; absent: unlimited. */
+  /** From RETENTION_DAYS; unlimited by default. */
   readonly retentionMs?: number
-  /** Absent: events are written as JSON. */
+  /** If absent, events are written as JSON. */
   readonly registry?: { readonly url: string }
 }
 
-/** The configuration is invalid; the message lists every invalid variable and the expected value. */
+/**
+ * The configuration is invalid; the message lists every invalid variable and the expected value.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -113,12 +115,15 @@ export function loadConfig(
   return toConfig(result.value as Variables)
 }
 
-/** The variables that are not read because their names are one letter from a known one: `INGEST_PROT`. */
+/**
+ * The variables that are not read because their names are one letter from a known one:
+ * `INGEST_PROT`.
+ */
 export function misspeltVariables(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): readonly { readonly variable: string; readonly meant: string }[] {
   const known = Object.keys(VARIABLES.describe()['keys'] as object)
-  // Short names resemble too many of other programs.
+  // Short names resemble too many variables of other programs.
   const long = known.filter((name) => name.includes('_'))
   return Object.keys(env).flatMap((variable) => {
     if (known.includes(variable)) return []
@@ -221,10 +226,12 @@ function kafkaConfig(v: Variables, brokers: string): KafkaConfig {
   }
 }
 
-/** API keys of the commands that send reports, from the environment; their options override these. */
+/**
+ * API keys of the commands that send reports, from the environment; their options override these.
+ */
 export type SenderKeys = {
   readonly key?: string | undefined
-  /** Reads sent reports back; absent: `key` reads too. */
+  /** The key for reading reports back; by default `key`. */
   readonly readKey?: string | undefined
 }
 

@@ -4,7 +4,7 @@ import { variable } from './variables.ts'
 
 /** A map over the console's built-in base map: raster tiles, or a PMTiles file, local or remote. */
 export type MapConfig = {
-  /** Its name in the console. */
+  /** The map's name in the console. */
   readonly name: string
   /** Plain text. */
   readonly attribution?: string
@@ -22,7 +22,7 @@ export type MapConfig = {
 
 export type ConsoleConfig = {
   /**
-   * Where browsers reach the console, without a trailing slash. Absent: at the root of the admin
+   * The console's URL for browsers, without a trailing slash; by default the root of the admin
    * API.
    */
   readonly consolePublicUrl?: string
@@ -42,7 +42,7 @@ const OPENSTREETMAP: MapConfig = {
   seenBy: 'OpenStreetMap',
 }
 
-/** The path of a public URL, with a slash at both ends; `/` without one. */
+/** Returns the path of a public URL, with a slash at both ends; `/` if the URL has no path. */
 export function basePathOf(publicUrl: string | undefined): string {
   return publicUrl === undefined ? '/' : new URL(`${publicUrl}/`).pathname
 }
@@ -58,11 +58,11 @@ export const CONSOLE_VARIABLES = {
   CONSOLE_PUBLIC_URL: baseUrl('CONSOLE_PUBLIC_URL', 'browsers reach the console'),
   INGEST_PUBLIC_URL: baseUrl('INGEST_PUBLIC_URL', 'devices reach the ingest API'),
   INGEST_INTERNAL_URL: baseUrl('INGEST_INTERNAL_URL', 'the admin API reaches the ingest API'),
-  MAP_TILE_URL: variable('MAP_TILE_URL', custom(each(parseTileUrl)), {
+  MAP_TILE_URL: variable('MAP_TILE_URL', custom(parseEach(parseTileUrl)), {
     expected:
       'an http:// or https:// URL with {z}, {x} and {y} after its host and no other placeholder, or several, separated by blanks, each also as Name=URL, for example https://tile.example.com/{z}/{x}/{y}.png',
   }),
-  MAP_PMTILES: variable('MAP_PMTILES', custom(each(parsePmtiles)), {
+  MAP_PMTILES: variable('MAP_PMTILES', custom(parseEach(parsePmtiles)), {
     expected:
       'a PMTiles file on this machine, or its http:// or https:// URL, or several, separated by blanks, each also as Name=URL; %20 is a blank in a name or a path',
   }),
@@ -107,47 +107,47 @@ export function consoleConfig(v: ConsoleVariables): ConsoleConfig {
     ...(v.CONSOLE_PUBLIC_URL !== undefined && { consolePublicUrl: v.CONSOLE_PUBLIC_URL }),
     ...(v.INGEST_PUBLIC_URL !== undefined && { ingestPublicUrl: v.INGEST_PUBLIC_URL }),
     ...(v.INGEST_INTERNAL_URL !== undefined && { ingestInternalUrl: v.INGEST_INTERNAL_URL }),
-    maps: [...ownMaps(v), ...(v.MAP_STREETS === 'osm' ? [OPENSTREETMAP] : [])],
+    maps: [...parseMaps(v), ...(v.MAP_STREETS === 'osm' ? [OPENSTREETMAP] : [])],
   }
 }
 
-function ownMaps(v: ConsoleVariables): MapConfig[] {
+function parseMaps(v: ConsoleVariables): MapConfig[] {
   const rest = {
     ...(v.MAP_ATTRIBUTION !== undefined && { attribution: v.MAP_ATTRIBUTION }),
     ...(v.MAP_MAX_ZOOM !== undefined && { maxZoom: v.MAP_MAX_ZOOM }),
   }
   return [
-    ...namedPlaces(v.MAP_TILE_URL).map(({ name, place }) => {
+    ...parseNamedUrls(v.MAP_TILE_URL).map(({ name, place }) => {
       return { name: name ?? new URL(place).host, kind: 'tiles', url: place, ...rest } as const
     }),
-    ...namedPlaces(v.MAP_PMTILES).map(({ place, name = basename(blanksIn(place)) }) => {
+    ...parseNamedUrls(v.MAP_PMTILES).map(({ place, name = basename(escapeSpaces(place)) }) => {
       if (webUrl(place) !== undefined)
         return { name, kind: 'pmtiles', url: place, ...rest } as const
-      return { name, kind: 'pmtiles file', file: blanksIn(place), ...rest } as const
+      return { name, kind: 'pmtiles file', file: escapeSpaces(place), ...rest } as const
     }),
   ]
 }
 
-/** The parts of a variable with several maps, each `place` or `name=place`. */
-function namedPlaces(text = ''): { readonly name?: string; readonly place: string }[] {
+/** Splits a variable with several maps, each `url` or `name=url`. */
+function parseNamedUrls(text = ''): { readonly name?: string; readonly place: string }[] {
   return text.split(/\s+/).flatMap((part) => {
     if (part === '') return []
-    // Any = in a URL comes after one of these characters, and no name contains them.
+    // An = in a URL always follows one of these characters, which names cannot contain.
     const [, name, place] = /^([^=:/?#]+)=(.+)$/.exec(part) ?? []
     if (name === undefined || place === undefined) return [{ place: part }]
-    return [{ name: blanksIn(name), place }]
+    return [{ name: escapeSpaces(name), place }]
   })
 }
 
 /** Spaces separate maps, so a space within a name or path is written as %20. */
-function blanksIn(text: string): string {
+function escapeSpaces(text: string): string {
   return text.replaceAll('%20', ' ')
 }
 
 /** The text, if each map in it is valid. */
-function each(parse: (place: string) => string | undefined) {
+function parseEach(parse: (place: string) => string | undefined) {
   return (text: string) => {
-    const places = namedPlaces(text)
+    const places = parseNamedUrls(text)
     const areValid = places.every(({ place }) => parse(place) !== undefined)
     return places.length > 0 && areValid ? text : undefined
   }

@@ -75,7 +75,7 @@ function parseSmtpUrl(text: string): string | undefined {
   if (isSmtpUrl(text)) return text
   const [, scheme = '', user = '', password, server = ''] =
     /^(smtps?:\/\/)([^:]*)(?::(.*))?@([^@]+)$/i.exec(text) ?? []
-  const login = [user, ...(password === undefined ? [] : [password])].map(encoded).join(':')
+  const login = [user, ...(password === undefined ? [] : [password])].map(encodeText).join(':')
   const url = `${scheme}${login}@${server}`
   return isSmtpUrl(url) ? url : undefined
 }
@@ -93,7 +93,7 @@ function isSmtpUrl(text: string): boolean {
 }
 
 /** Encoded characters remain unchanged. */
-function encoded(text: string): string {
+function encodeText(text: string): string {
   return text.replace(/%(?![\da-f]{2})|[^\w.~!$&'()*+,;=%-]/giu, encodeURIComponent)
 }
 

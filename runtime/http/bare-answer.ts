@@ -13,7 +13,7 @@ export function refuseRequest(
   message: string,
 ): void {
   const { status, headers, body } = bareAnswer(identifier, message)
-  response.writeHead(status, [...headers, ...ending()]).end(body)
+  response.writeHead(status, [...headers, ...formatEndHeaders()]).end(body)
 }
 
 /** A 503 for a request beyond the load limit; cheap, because such requests come in floods. */
@@ -39,7 +39,7 @@ export function refuseConnection(
 ): void {
   if (!socket.writable) return void socket.destroy()
   const { status, headers, body } = bareAnswer(identifier, message)
-  const own = [...headers, ...Object.entries(moreHeaders).flat(), ...ending()]
+  const own = [...headers, ...Object.entries(moreHeaders).flat(), ...formatEndHeaders()]
   const lines = own.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${own[at + 1]}`] : []))
   socket.end([`HTTP/1.1 ${status} ${identifier}`, ...lines, '', body].join('\r\n'))
   socket.on('error', () => undefined)
@@ -49,25 +49,25 @@ export function refuseConnection(
   socket.once('close', () => clearTimeout(cut))
 }
 
-function ending(): string[] {
+function formatEndHeaders(): string[] {
   return ['X-Request-Id', randomUUID(), 'Connection', 'close']
 }
 
 function bareAnswer(identifier: ErrorIdentifier, message: string) {
-  const { status, headers, body } = withoutTime(identifier, message)
+  const { status, headers, body } = formatWithoutTime(identifier, message)
   if (identifier === 'SERVICE_UNAVAILABLE') headers.push('Retry-After', retryAfterSeconds())
   return { status, headers, body }
 }
 
 /** The response without the `Retry-After` that a 503 needs. */
-function withoutTime(identifier: ErrorIdentifier, message: string) {
+function formatWithoutTime(identifier: ErrorIdentifier, message: string) {
   const body = JSON.stringify(errorEnvelope(new ApiError(identifier, message)))
   const headers = contentHeaders(body)
   if (identifier === 'METHOD_NOT_ALLOWED') headers.push('Allow', 'GET, HEAD, POST')
   return { status: ERRORS[identifier], headers, body }
 }
 
-const OVERLOADED = withoutTime(
+const OVERLOADED = formatWithoutTime(
   'SERVICE_UNAVAILABLE',
   'the service is overloaded, please send it again',
 )

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 
-/** Longer than any address: a longer text was made up by a client. */
+/** No address is longer: a client invented a longer text. */
 const LONGEST = 64
 
 /**
@@ -20,8 +20,8 @@ export function clientAddress(
 }
 
 /**
- * The client behind an address, wherever clients are counted: the first 64 bits of an IPv6 address,
- * because one client controls all others; IPv4 in IPv6 as IPv4.
+ * Identifies the client behind an address, for limits per client: the first 64 bits of an IPv6
+ * address, because one client controls the remaining bits; IPv4 in IPv6 as IPv4.
  */
 export function clientOf(address: string): string {
   const plain = plainAddress(address)
@@ -33,12 +33,12 @@ export function clientOf(address: string): string {
 }
 
 /**
- * The canonical spelling of an address. Some proxies write a port, a new one for each connection;
- * an IPv6 address then has brackets. IPv4 in IPv6 becomes IPv4, and a zone, known only to one
- * machine, is removed.
+ * Returns the canonical form of an address. Some proxies write a port, a new one for each
+ * connection; an IPv6 address then has brackets. IPv4 in IPv6 becomes IPv4, and a zone, known only
+ * to one machine, is removed.
  */
 export function plainAddress(text: string): string {
-  const address = withoutPort(text.trim())
+  const address = stripPort(text.trim())
   if (!isIPv6(address)) return address.slice(0, LONGEST)
   const hostname = hostnameOf(address)
   const groups = groupsOf(hostname)
@@ -47,7 +47,7 @@ export function plainAddress(text: string): string {
   return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : hostname
 }
 
-function withoutPort(text: string): string {
+function stripPort(text: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(text)?.[1]
   if (bracketed !== undefined) return bracketed
   return isIPv6(text) ? text : text.replace(/:\d*$/, '')

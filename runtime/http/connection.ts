@@ -23,9 +23,9 @@ export type Rests = (seconds: number, end: () => void) => void
 export type ConnectionLimits = {
   /** Requests of one connection that are handled concurrently; further ones wait. */
   readonly atOnce: number
-  /** Beyond it, the client with most connections loses some idle ones. */
+  /** Above this number, the client with the most connections loses idle ones. */
   readonly mostConnections: number
-  /** Beyond it, the client for which most bytes wait loses its connections. */
+  /** Above this number, the client with the most waiting bytes loses its connections. */
   readonly mostWaitingBytes: number
   /** The number of proxies to trust for X-Forwarded-For when connections are grouped by client. */
   readonly trustProxy: number
@@ -78,8 +78,8 @@ export class Connection {
     this.socket = socket
     this.#owner = owner
     this.#client = new ReadingClient(socket)
-    // Node ends each unanswered request of a closed connection with an error. One chunk can hold a thousand
-    // requests, and the stack traces of many such connections took a minute of CPU time.
+    // Node ends each unanswered request of a closed connection with an error. One chunk can hold a
+    // thousand requests, and the stack traces of many such connections took a minute of CPU time.
     let { stackTraceLimit } = Error
     socket.prependOnceListener('close', () => {
       stackTraceLimit = Error.stackTraceLimit
@@ -97,7 +97,7 @@ export class Connection {
     })
   }
 
-  /** Its client according to `clientOf`, computed on first use: 20 µs for IPv6. */
+  /** The connection's client (see `clientOf`), computed on first use: 20 µs for IPv6. */
   get client(): string {
     const headers = { 'x-forwarded-for': this.#forwardedFor }
     const { trustProxy } = this.#owner.limits
@@ -181,7 +181,7 @@ export class Connection {
   #end(response: HttpAnswer): void {
     // It may be incomplete.
     response.giveUpPlace()
-    // Nearly always the only one.
+    // There is nearly always only one.
     const at = this.underWay.indexOf(response)
     if (at === 0) this.underWay.shift()
     else if (at > 0) this.underWay.splice(at, 1)

@@ -110,9 +110,9 @@ export class Connections implements ConnectionOwner {
 }
 
 /**
- * The connections on which the server does nothing, first those without any request, then those
- * waiting for their client: to send the rest of a request, or to read a response. The longest idle
- * come first.
+ * Sorts the connections on which the server does nothing: first those without any request, then
+ * those waiting for their client to send the rest of a request or to read a response; within each
+ * group the longest idle first.
  */
 function idleFirst(connections: readonly Connection[]): Connection[] {
   return connections

@@ -15,7 +15,8 @@ const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 /**
  * Lets pages of these origins send a request and read its response (Fetch Standard, CORS protocol).
  * Cookies are never allowed: a browser hides the response to a request that it sent with one.
- * @returns true if the request was a preflight, which gets its response here, before any authentication.
+ * @returns true if the request was a preflight, which gets its response here, before any
+ * authentication.
  */
 export function admitPages(
   origins: CorsOrigins,
@@ -32,7 +33,7 @@ export function admitPages(
   return true
 }
 
-/** The headers that let pages of these origins read the response to a request. */
+/** Returns the headers that let pages of these origins read the response to a request. */
 export function corsHeaders(
   origins: CorsOrigins,
   { headers: { origin } }: { readonly headers: { readonly origin?: string | undefined } },
@@ -44,7 +45,7 @@ export function corsHeaders(
 }
 
 /**
- * The same for a request whose headers could not be parsed. The origin is taken from the bytes
+ * Returns the headers for a request that could not be parsed. The origin is taken from the bytes
  * received; if it is not among them, the only listed origin is assumed: a page of another origin
  * cannot read the response anyway.
  */

@@ -106,7 +106,7 @@ export function cutOffBody(): ApiError {
   return bodyFault('the body ended before it was complete')
 }
 
-export function tooLargeBody(limitBytes: number): ApiError {
+export function bodyTooLarge(limitBytes: number): ApiError {
   return new ApiError('PAYLOAD_TOO_LARGE', `the body must not be larger than ${limitBytes} bytes`)
 }
 

@@ -38,7 +38,7 @@ export type HttpApp = {
 /** Beyond its load limit, a server rejects requests that change something, with 503. */
 export type Overload = {
   readonly inFlight: InFlight
-  /** Called for each request that was rejected and so never reached the app. */
+  /** Called for each request that was rejected before it reached the app. */
   readonly onRefused: () => void
 }
 
@@ -75,7 +75,7 @@ export async function serveHttp({
   overload?: Overload
   /** Whether the caller should retry an incomplete request, which then gets a 503. */
   comesAgain?: (request: IncomingMessage) => boolean
-  /** The origins whose pages may call the app; absent: none. */
+  /** Origins whose pages may call the app, if any. */
   corsOrigins?: CorsOrigins | undefined
 }): Promise<HttpServer> {
   const headersWithinMs = Math.min(HEADERS_WITHIN_MS, arrivesWithinMs)

@@ -101,7 +101,7 @@ export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware
   return async function answerInEnvelope(ctx, next) {
     try {
       await next()
-      if (ctx.status === 404 && ctx.body === undefined) throw unmatched(ctx)
+      if (ctx.status === 404 && ctx.body === undefined) throw noMatchError(ctx)
     } catch (thrown) {
       const error = failed(thrown, ctx.state)
       for (const name of OF_THE_CONTENT) ctx.remove(name)
@@ -133,8 +133,8 @@ export function failureLog({ logger }: { logger: Logger }) {
 
 /**
  * Logs responses with 503, which come in floods: the first immediately, later ones once a minute as
- * a count, with the cause of the last one if it has one. A response caused by an outage is left to
- * the outage's log immediately: a minute later the outage may be over.
+ * a count, with the cause of the last one if it has one. A response caused by an outage is counted
+ * by the outage's log immediately, because a minute later the outage may be over.
  */
 export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) => void {
   let refused = 0
@@ -229,7 +229,7 @@ function matchRoute(ctx: HttpContext): string {
   return String((ctx as RouterContext)._matchedRoute ?? 'none')
 }
 
-function unmatched(ctx: HttpContext): ApiError {
+function noMatchError(ctx: HttpContext): ApiError {
   const { matched = [] } = ctx as RouterContext
   // A literal path takes precedence over one with a parameter that would match it.
   const fewest = Math.min(...matched.map(({ paramNames }) => paramNames.length))

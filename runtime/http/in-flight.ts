@@ -14,7 +14,7 @@ export const SMALL_BODY_BYTES = 16 * 1024
 /** A request that reserves bytes. */
 export type Holder = {
   heldBytes: number
-  /** Known before the first byte is reserved. */
+  /** The key, known before the first byte is reserved. */
   readonly key?: { readonly id: string; readonly accountId: string } | undefined
 }
 
@@ -27,11 +27,11 @@ export type LoadLimits = {
   readonly mostOfAccount?: number
   readonly mostBytes?: number
   /**
-   * The bytes that the requests of one key may reserve; absent: a quarter. An account's requests
+   * The bytes that the requests of one key may reserve; by default a quarter. An account's requests
    * with larger bodies may reserve three times as many: it can have any number of keys.
    */
   readonly mostOfKey?: number
-  /** The bytes that only small bodies may reserve; absent: an eighth. */
+  /** The bytes that only small bodies may reserve; by default an eighth. */
   readonly keptForSmall?: number
 }
 
@@ -72,7 +72,7 @@ export class InFlight {
     return this.#requests >= this.#mostRequests
   }
 
-  /** False if there are too many already; otherwise call `end` once. */
+  /** Counts a request. False if there are too many; otherwise call `end` once. */
   begin(): boolean {
     if (this.isFull) return false
     this.#requests += 1
@@ -126,7 +126,7 @@ export class InFlight {
     return true
   }
 
-  /** Call once the work on a request is done, even if its client has gone. */
+  /** Call once work on a request is done, even if the client has disconnected. */
   release(holder: Holder): void {
     const { heldBytes, key } = holder
     if (heldBytes === 0) return
@@ -186,7 +186,7 @@ export class HttpAnswer extends ServerResponse {
     return hasJoined
   }
 
-  /** Does nothing if it has no slot. */
+  /** Gives up the request's slot, if it has one. */
   giveUpPlace(): void {
     if (this.#hasPlace && !this.#isArriving) this.inFlight?.end(this.#accountId)
     this.#hasPlace = false

@@ -71,23 +71,23 @@ function duplicates(server: Server, count: number): Promise<Server[]> {
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    const done = () => {
+    const finish = () => {
       clearTimeout(timer)
       child.removeAllListeners('message').kill()
       resolve(servers)
     }
-    const timer = setTimeout(done, HANDED_BACK_WITHIN_MS)
-    child.on('error', done).on('exit', done)
+    const timer = setTimeout(finish, HANDED_BACK_WITHIN_MS)
+    child.on('error', finish).on('exit', finish)
     child.on('message', (_told, duplicate) => {
-      servers.push(passingOn(server).listen(duplicate, BACKLOG))
-      if (servers.length === count) done()
+      servers.push(createPassingServer(server).listen(duplicate, BACKLOG))
+      if (servers.length === count) finish()
     })
     child.send(count, handle)
   })
 }
 
-/** A server that passes its connections on, with the options of an HTTP server. */
-function passingOn(server: Server): Server {
+/** Creates a server that passes its connections to an HTTP server, with that server's options. */
+function createPassingServer(server: Server): Server {
   const options = { allowHalfOpen: true, noDelay: true }
   return createServer(options, (socket) => server.emit('connection', socket))
 }

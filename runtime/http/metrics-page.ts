@@ -90,8 +90,8 @@ export function threadMetrics(registry: Registry, begin: () => void = () => unde
 }
 
 /**
- * Node's metrics of this thread; those of the process only in the main thread. From then on a timer
- * every 10 ms measures the event loop, which is most of the CPU of a process at rest.
+ * Collects Node's metrics of this thread, and in the main thread also those of the process. From
+ * then on a timer every 10 ms measures the event loop, which is most of the CPU of a process at rest.
  */
 export function collectOwnMetrics(registry: Registry): void {
   if (isMainThread) {

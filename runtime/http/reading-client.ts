@@ -22,12 +22,12 @@ export class ReadingClient {
    */
   async hasStopped(): Promise<boolean> {
     const before = this.#before
-    const taken = takenBytes(this.#socket)
+    const taken = countTakenBytes(this.#socket)
     const unacknowledged = await unacknowledgedBytes(this.#socket)
     // The kernel may accept more during a check. The lower count is stored, the higher compared: in
     // doubt a client counts as reading.
     this.#before = { takenBytes: taken, unacknowledged }
-    const now = { takenBytes: takenBytes(this.#socket), unacknowledged }
+    const now = { takenBytes: countTakenBytes(this.#socket), unacknowledged }
     return before !== undefined && !hasRead(before, now)
   }
 }
@@ -57,7 +57,7 @@ function handleOf(socket: Socket): Handle | null | undefined {
 }
 
 /** Node counts a write only once all of it is accepted; its handle knows the part. */
-export function takenBytes(socket: Socket): number {
+export function countTakenBytes(socket: Socket): number {
   const handle = handleOf(socket)
   return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten
 }
@@ -69,14 +69,15 @@ type Table = { readonly readAt: number; readonly text: Promise<string> }
 const tables = new Map<string, Table>()
 
 /**
- * The bytes sent on a connection that its client has not acknowledged yet, from the kernel's table;
- * undefined where there is none. They show that a slow client is reading: the kernel accepts
- * further writes only once a third of its buffer of some megabytes is free.
+ * Reads the number of bytes sent on a connection but not yet acknowledged by its client, from the
+ * kernel's table; undefined if the kernel has no such table. They show that a slow client is
+ * reading: the kernel accepts further writes only once a third of its buffer of some megabytes is
+ * free.
  */
 export async function unacknowledgedBytes(socket: Socket): Promise<number | undefined> {
   const isIn = isIPv4(socket.localAddress ?? '') ? 'tcp' : 'tcp6'
   const [text, name] = await Promise.all([
-    tableIn(`/proc/net/${isIn}`),
+    readTable(`/proc/net/${isIn}`),
     readlink(`/proc/self/fd/${handleOf(socket)?.fd}`).catch(() => ''),
   ])
   const inode = /^socket:\[(\d+)\]$/.exec(name)?.[1]
@@ -87,7 +88,7 @@ export async function unacknowledgedBytes(socket: Socket): Promise<number | unde
   return Number.parseInt(queues, 16)
 }
 
-function tableIn(file: string): Promise<string> {
+function readTable(file: string): Promise<string> {
   const now = performance.now()
   const known = tables.get(file)
   if (known !== undefined && now - known.readAt < SHARED_MS) return known.text

@@ -50,7 +50,7 @@ export function serviceRoutes<S extends HttpState>(
     try {
       await readyNow()
     } catch (error) {
-      // With the cause, so that an outage already logged is not logged again.
+      // Passes the cause, so that an outage already logged is not logged again.
       const cause = error instanceof DependencyError ? error : undefined
       throw unavailable(`not ready: ${reasonOf(error)}`, cause)
     }

@@ -41,9 +41,9 @@ export class GoodSecrets {
 
 /** A secret sent in a request, and the client whose failures it counts towards. */
 export type SentSecret = {
-  /** Absent: no text has the shape of a secret. */
+  /** Hash of the secret; absent if no text has the form of one. */
   readonly hash: string | undefined
-  /** Undefined: one of this process's own test reports, whose key it has just found good. */
+  /** Undefined for this process's own test reports, whose key it has just verified. */
   readonly address: string | undefined
 }
 
@@ -72,7 +72,8 @@ export class AuthFailures {
 
   /**
    * Call before a look-up.
-   * @throws {ApiError} 429 if the client has no failures left, unless the secret was good in the last hour.
+   * @throws {ApiError} 429 if the client has no failures left, unless the secret was good in the
+   * last hour.
    */
   async check({ hash, address }: SentSecret): Promise<void> {
     if (this.#limit === undefined || address === undefined || this.#isGood(hash)) return

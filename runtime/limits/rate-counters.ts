@@ -12,7 +12,7 @@ export type Count = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>
 /** Counters by name. A counter's window starts with its first points and lasts `seconds`. */
 export type RateCounters = {
   add(name: string, points: number): Promise<Count>
-  /** Undefined outside a window. */
+  /** Returns a counter; undefined outside a window. */
   get(name: string): Promise<Count | undefined>
 }
 

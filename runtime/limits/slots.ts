@@ -2,15 +2,15 @@
 export type GiveBack = () => void
 
 export type SlotLimits = {
-  /** Maximum number of slots taken at the same time; absent: only the parties' limits apply. */
+  /** Maximum number of slots taken at the same time; by default only the parties' limits apply. */
   readonly most?: number
-  /** Maximum number of slots of one party; absent: `most`. */
+  /** Maximum number of slots of one party; by default `most`. */
   readonly mostEach?: number
-  /** The maximum number of waiters; absent: no limit. */
+  /** Maximum number of waiters; unlimited by default. */
   readonly waiting?: number
-  /** The maximum number of waiters per party; absent: `waiting`. */
+  /** Maximum number of waiters per party; by default `waiting`. */
   readonly waitingEach?: number
-  /** The longest wait; absent: no limit. */
+  /** The longest wait; unlimited by default. */
   readonly waitsMs?: number
   /** The error when the queue is full or the wait was too long. */
   readonly refusal?: () => Error
@@ -41,13 +41,13 @@ export class Slots {
     waiting = Infinity,
     waitingEach = waiting,
     waitsMs = Infinity,
-    // Called only with one of these limits.
+    // Called only if one of these limits is set.
     refusal = () => new Error(),
   }: SlotLimits = {}) {
     this.#limits = { most, mostEach, waiting, waitingEach, waitsMs, refusal }
   }
 
-  /** Whether nobody has a slot or waits for one. */
+  /** Whether no slot is taken or waited for. */
   get areFree(): boolean {
     return this.#all === 0
   }
@@ -149,7 +149,7 @@ export class Slots {
     longest.at(-1)?.turnAway()
   }
 
-  /** False if no waiter may have a slot. */
+  /** Gives a slot to the next waiter. False if no waiter may have one. */
   #serveNext(): boolean {
     const next = this.#nextWaiter()
     if (next === undefined) return false

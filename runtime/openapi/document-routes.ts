@@ -31,18 +31,18 @@ export function documentRoutes<S extends HttpState>(
   { basePath = '/' }: { basePath?: string | undefined } = {},
 ): void {
   const servers = [{ url: basePath.replace(/(?<=.)\/$/, '') }]
-  const json = inMemory('application/json', () =>
+  const json = memoryFile('application/json', () =>
     JSON.stringify({ ...makeDocument(), servers }, null, 2),
   )
-  const page = inMemory('text/html', () =>
+  const page = memoryFile('text/html', () =>
     docsPage({ title: String(makeDocument().info['title']) }),
   )
   const files: Readonly<Record<string, File>> = {
-    'start.js': inMemory('text/javascript', () => START_SCRIPT),
-    'style.css': inMemory('text/css', () => STYLE),
-    'swagger-ui.css': ofSwaggerUi('text/css', 'swagger-ui.css'),
-    'swagger-ui-bundle.js': ofSwaggerUi('text/javascript', 'swagger-ui-bundle.js'),
-    'favicon.png': ofSwaggerUi('image/png', 'favicon-32x32.png'),
+    'start.js': memoryFile('text/javascript', () => START_SCRIPT),
+    'style.css': memoryFile('text/css', () => STYLE),
+    'swagger-ui.css': swaggerUiFile('text/css', 'swagger-ui.css'),
+    'swagger-ui-bundle.js': swaggerUiFile('text/javascript', 'swagger-ui-bundle.js'),
+    'favicon.png': swaggerUiFile('image/png', 'favicon-32x32.png'),
   }
 
   router.get('/openapi.json', (ctx) => send(ctx, json))
@@ -64,7 +64,7 @@ async function send(ctx: HttpContext, { type, content }: File): Promise<void> {
   else ctx.body = body
 }
 
-function inMemory(type: string, makeText: () => string): File {
+function memoryFile(type: string, makeText: () => string): File {
   let content: Content | undefined
   return { type, content: async () => (content ??= addTag(Buffer.from(makeText()))) }
 }
@@ -73,7 +73,7 @@ function inMemory(type: string, makeText: () => string): File {
  * A file of the installed package, read once: all responses share its bytes, including pending
  * ones.
  */
-function ofSwaggerUi(type: string, name: string): File {
+function swaggerUiFile(type: string, name: string): File {
   let content: Promise<Content> | undefined
   return {
     type,

@@ -11,10 +11,10 @@ export type OpenApiDocument = {
   readonly components: { readonly [section: string]: { readonly [name: string]: JsonSchema } }
 } & JsonSchema
 
-/** One call of an HTTP API, for the OpenAPI document. */
+/** A call of an HTTP API, for the OpenAPI document. */
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** From the root, parameters in the router's syntax: `/api/v1/devices/:deviceId`. */
+  /** The full path, with parameters in the router's syntax: `/api/v1/devices/:deviceId`. */
   readonly path: string
   readonly operationId: string
   readonly tag: string
@@ -34,7 +34,7 @@ export type Operation = {
   }
   /** Errors in addition to those of every call. */
   readonly errors: readonly ErrorIdentifier[]
-  /** Security schemes, one of which is required; none: public. */
+  /** Security schemes, one of which is required; empty for public calls. */
   readonly security: readonly string[]
 }
 
@@ -52,7 +52,7 @@ export type Tag = { readonly name: string; readonly description: string }
 const UNMATCHED = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] as const
 
 /**
- * The OpenAPI 3.1 document of an API. `securitySchemes` must include those that the operations
+ * Builds an API's OpenAPI 3.1 document. `securitySchemes` must include those that the operations
  * name.
  */
 export function openApiDocument({
@@ -93,7 +93,7 @@ export function openApiDocument({
     info: {
       title,
       version: VERSION,
-      description: `${description}\n\n${aboutEveryCall(among([...identifiers, ...UNMATCHED]))}`,
+      description: `${description}\n\n${describeEveryCall(among([...identifiers, ...UNMATCHED]))}`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -205,7 +205,7 @@ function reference(identifier: ErrorIdentifier): JsonSchema {
   return { $ref: `#/components/responses/${identifier}` }
 }
 
-function aboutEveryCall(identifiers: readonly ErrorIdentifier[]): string {
+function describeEveryCall(identifiers: readonly ErrorIdentifier[]): string {
   return [
     'Responses come in an envelope: `{success: true, code, message, data}`, or',
     '`{success: false, code, message, error}` where `error` is one of the identifiers below and `code` the',

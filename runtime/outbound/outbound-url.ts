@@ -15,7 +15,7 @@ export function outboundUrlFault(text: string, networks: OutboundNetworks): stri
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must start with https://'
   if (url.username !== '' || url.password !== '') return 'must have no user name and password'
-  const address = addressIn(url)
+  const address = parseAddress(url)
   if (address !== undefined) return addressFault(url, address, networks)
   if (url.protocol === 'http:' && networks.length === 0) {
     return `must start with https://; http:// needs a network in ${VARIABLE}`
@@ -23,7 +23,7 @@ export function outboundUrlFault(text: string, networks: OutboundNetworks): stri
   return undefined
 }
 
-/** Why the address of a URL's host is rejected; undefined if it is accepted. */
+/** Explains why the address of a URL's host is rejected; undefined if it is accepted. */
 export function addressFault(
   { protocol }: Pick<URL, 'protocol'>,
   address: string,
@@ -37,7 +37,7 @@ export function addressFault(
 }
 
 /** The address that a URL has instead of a name. URL knows every spelling of an IPv4 address. */
-export function addressIn({ hostname }: Pick<URL, 'hostname'>): string | undefined {
+export function parseAddress({ hostname }: Pick<URL, 'hostname'>): string | undefined {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return isIP(bare) === 0 ? undefined : bare
 }
@@ -57,7 +57,7 @@ export function parseNetwork(text: string): Network | undefined {
  * the networks.
  */
 export function isInNetworks(address: string, networks: readonly Network[]): boolean {
-  const reached = reachedBy(address)
+  const reached = parseAddresses(address)
   return (
     reached.length > 0 && reached.every((one) => networks.some((network) => fits(one, network)))
   )
@@ -68,7 +68,7 @@ export function isInNetworks(address: string, networks: readonly Network[]): boo
  * mapped, NAT64, 6to4, Teredo.
  */
 export function isPublicAddress(address: string): boolean {
-  const reached = reachedBy(address)
+  const reached = parseAddresses(address)
   return reached.length > 0 && reached.every(isPublic)
 }
 
@@ -87,8 +87,8 @@ const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
 const SIX_TO_FOUR = ipaddr.parseCIDR('2002::/16')
 const TEREDO = ipaddr.parseCIDR('2001::/32')
 
-/** The address, or the addresses it wraps; none for a text that is not an address. */
-function reachedBy(text: string): readonly Address[] {
+/** Parses an address, or the addresses it embeds; empty if the text is not an address. */
+function parseAddresses(text: string): readonly Address[] {
   // A zone names an interface of one machine.
   const plain = text.replace(/%.*$/s, '')
   if (!ipaddr.isValid(plain)) return []

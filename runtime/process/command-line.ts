@@ -25,8 +25,8 @@ export type OptionValues<Options extends Table> = ReturnType<
 >['values']
 
 /**
- * The command line of a program: its arguments, and its help, which is generated from the same
- * table. `operands`: the arguments that are not options, and their lines in the help; absent: none.
+ * Parses a program's command line and generates its help, both from the same table. `operands`: the
+ * arguments that are not options, and their lines in the help; without it, operands are errors.
  */
 export function commandLine<const Options extends Table>({
   begin,

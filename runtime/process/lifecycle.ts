@@ -63,7 +63,7 @@ export class Lifecycle {
     this.failQuietly()
   }
 
-  /** The same for a failure that has been logged elsewhere. */
+  /** Fails the process for an error that has been logged elsewhere. */
   failQuietly(): void {
     this.#hasFailed = true
     this.#exit(1)
@@ -121,7 +121,7 @@ export class Lifecycle {
     }, this.#deadlineMs)
     deadline.unref()
     const exit = async (ended: number) => {
-      await written(process.stdout)
+      await flushOutput(process.stdout)
       process.exit(ended)
     }
     this.close().then(
@@ -149,7 +149,7 @@ export class Lifecycle {
   }
 }
 
-/** Resolves when all earlier output is written: a worker's output goes through the main thread. */
-function written(output: NodeJS.WritableStream): Promise<void> {
+/** Resolves once all earlier output is written: a worker's output goes through the main thread. */
+function flushOutput(output: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => output.write('', () => resolve()))
 }

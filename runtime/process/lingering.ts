@@ -1,6 +1,5 @@
 /**
- * Things shared by several users at a time, by key; each ends some time after its last user has
- * left.
+ * Resources shared by concurrent users, by key; each closes some time after its last user has left.
  */
 export type Lingering<Opened> = {
   /** Opens it for the first user. `leave` must be called once. */

@@ -7,8 +7,9 @@ import { kindOf, RepeatedLines } from './repeated-lines.ts'
 export type { Logger }
 
 /**
- * Structured logs on standard output: JSON lines, or readable lines on a terminal, with the `reason`
- * after the message. Headers that carry secrets are redacted, even if a whole request is logged.
+ * Structured logs on standard output: JSON lines, or readable lines on a terminal, with the
+ * `reason` after the message. Headers that carry secrets are redacted, even if a whole request is
+ * logged.
  */
 export function createLogger({ level, name }: { level: string; name: string }): Logger {
   const options = {
@@ -23,10 +24,10 @@ export function createLogger({ level, name }: { level: string; name: string }): 
       '*.headers.cookie',
     ],
   }
-  // Through process.stdout: pino's writer retries forever once the reader of a pipe has gone, and
+  // Through process.stdout: pino's writer retries forever once a pipe's reader has closed it, and
   // blocks the process.
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined)
-  // By descriptor: in a worker thread, process.stdout.isTTY is not set.
+  // Checks the descriptor, because process.stdout.isTTY is not set in a worker thread.
   if (!isatty(1)) return pino(options, process.stdout)
   // Each line is written by the call that logs it: the last lines of a process say why it ends.
   const readable = prettyFactory({

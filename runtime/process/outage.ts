@@ -93,7 +93,7 @@ export class Outage {
   }
 
   /** A logger for the adapter: its warnings about failures are left to this outage. */
-  quieted(logger: OutageLogger): OutageLogger {
+  quietLogger(logger: OutageLogger): OutageLogger {
     return {
       debug: (fields, message) => logger.debug(fields, message),
       info: (fields, message) => logger.info(fields, message),

@@ -23,15 +23,15 @@ export type Program = {
 export type ProgramOptions = {
   /** The arguments that the program takes, and their effects. */
   readonly options?: Readonly<Record<string, string>>
-  /** Variables that override those of the environment. */
+  /** Variables that override the environment. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
 /**
- * Runs a process, or a worker thread of one: reads the configuration, calls `start`, which registers
- * its resources with the lifecycle, and stops on a signal. If the start fails, it logs one message,
- * closes the resources opened so far, and exits with code 1. A worker thread leaves the message to the
- * main thread, and ends with the error.
+ * Runs a process, or a worker thread of one: reads the configuration, calls `start`, which
+ * registers its resources with the lifecycle, and stops on a signal. If the start fails, it logs
+ * one message, closes the resources opened so far, and exits with code 1. A worker thread leaves
+ * the message to the main thread, and ends with the error.
  */
 export async function runProgram(
   name: string,

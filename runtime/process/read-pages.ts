@@ -1,8 +1,8 @@
 import { endOfTurn } from '../end-of-turn.ts'
 
 /**
- * The part of a query that selects a page: at most `limit` items, after the last one of the
- * previous page.
+ * The part of a query that selects a page: at most `limit` items after the previous page's last
+ * item.
  */
 export type PageBounds<Item> = {
   readonly limit: number
@@ -28,7 +28,10 @@ export async function* readPages<Item>(
   yield* await openPages(limit, read, sized)
 }
 
-/** Like `readPages`, but reads the first page before it resolves: a file must not start if its list is unavailable. */
+/**
+ * Like `readPages`, but reads the first page before it resolves: a file must not start if its list
+ * is unavailable.
+ */
 export async function openPages<Item>(
   limit: number,
   read: (page: PageBounds<Item>) => Promise<readonly Item[]>,

@@ -14,7 +14,10 @@ export class RepeatedLines {
     this.#now = now
   }
 
-  /** Returns undefined if the line is not to be logged; otherwise how many of its kind were suppressed before it. */
+  /**
+   * Returns undefined if the line must not be logged, otherwise the number of suppressed lines of
+   * its kind before it.
+   */
   admit(kind: string, most = 1): { suppressed?: number } | undefined {
     const now = this.#now()
     const minute = this.#minutes.get(kind)

@@ -50,16 +50,16 @@ export function sealedSecrets(key: Uint8Array): SealedSecrets {
   }
 }
 
-/** Part of the data, and of its backup. */
+/** The key file, which is part of the data and its backup. */
 export const SECRETS_FILE = 'secrets.key'
 
 /**
- * The key in the data directory, created at the first start.
+ * Reads the key in the data directory, or creates it at the first start.
  * @throws {Error} when the file holds no key: a different key would decrypt none of the secrets.
  */
-export function secretsKeyIn(directory: string): Uint8Array {
+export function readOrCreateSecretsKey(directory: string): Uint8Array {
   const file = join(directory, SECRETS_FILE)
-  const text = textOf(file) ?? made(file)
+  const text = textOf(file) ?? createKeyFile(file)
   const key = Buffer.from(text.trim(), 'base64')
   if (key.length === SECRETS_KEY_BYTES) return key
   throw new Error(
@@ -76,7 +76,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-function made(file: string): string {
+function createKeyFile(file: string): string {
   const text = `${randomBytes(SECRETS_KEY_BYTES).toString('base64')}\n`
   const opened = openSync(file, 'wx', 0o600)
   try {

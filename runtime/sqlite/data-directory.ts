@@ -7,7 +7,7 @@ import type { Logger } from '../process/logger.ts'
 import { explainOpening, isWritable, requireWritableDirectory, makeDirectory } from './opening.ts'
 import { isBusy } from './sqlite-errors.ts'
 
-/** Exists, and is empty, wherever a service has run. */
+/** An empty lock file that exists wherever a service has run. */
 export const LOCK = 'in-use.lock'
 
 /** The remedy for a damaged file that holds only the lock. */
@@ -16,9 +16,9 @@ const REMOVE_IT = 'remove it, it holds no data'
 const LAST_BACKUP = 'last-backup.json'
 
 /**
- * Creates the directory if needed, and restricts it and its files, including those that this process
- * creates later, to the current user: they hold positions and hashes of keys and passwords. `variable` is
- * the setting that names the directory.
+ * Creates the directory if needed, and restricts it and its files, including those that this
+ * process creates later, to the current user: they hold positions and hashes of keys and passwords.
+ * `variable` is the setting that names the directory.
  * @throws {Error} when it cannot be created or written.
  */
 export function privateDirectory(
@@ -43,8 +43,8 @@ export function privateDirectory(
 }
 
 /**
- * Locks a directory, so that no two processes use it together. The operating system releases the lock
- * when the process ends, even by kill -9. `variable` is the setting that names the directory.
+ * Locks a directory, so that no two processes use it together. The operating system releases the
+ * lock when the process ends, even by kill -9. `variable` is the setting that names the directory.
  * @throws {Error} when another process holds it.
  */
 export function holdDirectory(
@@ -59,8 +59,8 @@ export function holdDirectory(
 }
 
 /**
- * Locks a directory for a command that works on the data of `npm start` while that is stopped. `task`:
- * the command's task, for the message.
+ * Locks a directory for a command that works on the data of `npm start` while that is stopped.
+ * `task`: the command's task, for the message.
  * @throws {Error} when the service runs there.
  */
 export function holdStopped(directory: string, { task }: { task: string }): { release(): void } {
@@ -113,7 +113,7 @@ export async function noteBackup(directory: string, at: number): Promise<void> {
   await rename(`${file}.new`, file)
 }
 
-/** When the newest backup of a data directory started; undefined if none was recorded. */
+/** Returns the start time of a data directory's newest backup; undefined if none was recorded. */
 export async function lastBackupAt(directory: string): Promise<number | undefined> {
   try {
     const { at } = JSON.parse(await readFile(join(directory, LAST_BACKUP), 'utf8')) as {

@@ -29,7 +29,7 @@ export type DatabaseOptions = {
   readonly synchronous?: 'FULL' | 'NORMAL'
   /** Called before the file of an earlier version is migrated, which may take minutes. */
   readonly onMigration?: ((file: string) => void) | undefined
-  /** The remedy, for the message, for a file whose tables are not those of its schema version. */
+  /** Text for the error message if a file's tables do not match its schema version: what to do. */
   readonly remedy?: string | undefined
   /** The remedy for a damaged file, for the message; default: restore it from a backup. */
   readonly ifDamaged?: string | undefined
@@ -38,7 +38,7 @@ export type DatabaseOptions = {
 const RESTORE_IT = 'restore it from a backup (docs/operations.md, "Backup and restore")'
 
 /**
- * One SQLite file, durable at every commit. Waits while another connection writes. Errors of the
+ * A SQLite file, durable at every commit. Waits while another connection writes. Errors of the
  * driver become `DependencyError`s.
  */
 export class Database {
@@ -91,8 +91,8 @@ export class Database {
   }
 
   /**
-   * Checks that the file, if it exists, can be written, and that this program can use or migrate it. Changes
-   * nothing.
+   * Checks that the file, if it exists, can be written, and that this program can use or migrate
+   * it. Changes nothing.
    * @throws {DependencyError} as the constructor does.
    */
   static check(
@@ -158,7 +158,7 @@ export class Database {
     }
   }
 
-  /** Runs statements without values and results, such as those of the schema. */
+  /** Runs statements without parameters or results, such as schema changes. */
   exec(sql: string): void {
     this.#translated(() => this.#driver.exec(sql))
   }
@@ -286,7 +286,7 @@ function useWriteAheadLog(driver: DatabaseSyncInstance, busyTimeoutMs: number): 
 function bindable(values: readonly Value[]): readonly Value[] {
   return values.every(isKept)
     ? values
-    : values.map((value) => (isKept(value) ? value : kept(value)))
+    : values.map((value) => (isKept(value) ? value : copyValue(value)))
 }
 
 /** Whether the driver binds the value unchanged. */
@@ -296,11 +296,11 @@ function isKept(value: Value): boolean {
 }
 
 /**
- * The driver rounds a number less than 2^-52 above an integer to that integer, so a tiny positive one
- * would become 0. As decimal text, a REAL column stores it exactly. It also truncates a text at
+ * The driver rounds a number less than 2^-52 above an integer to that integer, so a tiny positive
+ * one would become 0. As decimal text, a REAL column stores it exactly. It also truncates a text at
  * U+0000, so that a query would match the shorter text. A buffer matches no text, and STRICT tables
  * refuse it.
  */
-function kept(value: Value): Value {
+function copyValue(value: Value): Value {
   return typeof value === 'string' ? Buffer.from(value) : String(value)
 }

@@ -12,12 +12,13 @@ export type OpenedFile = {
   readonly ifDamaged: string
 }
 
-/** Less than opening a new file writes. */
+/** Required free space; less than opening a new file writes. */
 const ROOM_BYTES = 256 * 1024
 
 /**
- * Runs `work`, which opens a file, and explains its failure from the state of the file system: SQLite does not
- * say which permission is missing, or that the disk was too full to create the file.
+ * Runs `work`, which opens a file, and explains its failure from the state of the file system:
+ * SQLite does not say which permission is missing, or that the disk was too full to create the
+ * file.
  * @throws {DependencyError}
  */
 export function explainOpening<T>(opened: OpenedFile, work: () => T): T {
@@ -141,7 +142,7 @@ export function makeDirectory(
   return made[0]
 }
 
-/** False if another process has created it in the meantime. */
+/** Creates a file. False if another process has created it in the meantime. */
 function makeOne(path: string, mode: number | undefined): boolean {
   try {
     mkdirSync(path, mode)

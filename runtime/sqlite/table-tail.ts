@@ -17,7 +17,7 @@ export async function* tableTail<Batch extends { readonly lastOffset: number }>(
 }: {
   partition: number
   after: number
-  /** Undefined when there is nothing after the offset yet. */
+  /** Reads the next batch; undefined if nothing follows the offset yet. */
   read: (after: number) => Batch | undefined
   removedUpTo: () => number
   /** Woken when there is more; another process may append too, which only polling detects. */

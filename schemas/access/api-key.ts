@@ -20,7 +20,7 @@ export function secretHash(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }
 
-/** First and last characters: enough to tell keys apart, too few to use one. */
+/** Returns a key's first and last characters: enough to distinguish keys, too few to use one. */
 export function keyHint(key: string): string {
   return `${key.slice(0, 8)}…${key.slice(-4)}`
 }

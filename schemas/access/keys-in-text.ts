@@ -44,7 +44,7 @@ function holdsKey(text: string): boolean {
  */
 export function maskApiKeys(text: string, { cut }: { cut: boolean }): string {
   const { plain, places } = unescape(cut ? text.replace(CUT_ESCAPE, '') : text)
-  const found = rangesIn(plain, cut).sort(([a], [b]) => a - b)
+  const found = findKeyRanges(plain, cut).sort(([a], [b]) => a - b)
   let masked = ''
   let copied = 0
   for (const [begin, end] of found) {
@@ -62,7 +62,7 @@ export function quoteName(name: string): string {
 
 type Range = readonly [begin: number, end: number]
 
-function rangesIn(plain: string, cut: boolean): Range[] {
+function findKeyRanges(plain: string, cut: boolean): Range[] {
   const rangeOf = ({ index, 0: { length } }: RegExpExecArray): Range => [index, index + length]
   const keys = cut ? KEY_OR_ITS_BEGINNING : KEY
   const coded = [...plain.matchAll(BASE64)].filter(([token]) =>

@@ -18,7 +18,7 @@ const KEPT: ReadonlySet<string> = new Set([
 type Versioned = { readonly revision: number; readonly changedIn?: FieldRevisions }
 
 /** The names of the fields that differ. */
-export function changedFields(before: object, after: object): readonly string[] {
+export function listChangedFields(before: object, after: object): readonly string[] {
   const [old, next] = [before, after] as Readonly<Record<string, unknown>>[]
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...names].filter(

@@ -13,12 +13,12 @@ export type GeofencesState = {
   readonly last?: Coordinates & {
     readonly accuracy?: number
     readonly receivedAt: number
-    /** Shortly after a change: when the latest change that it was judged by came into force. */
+    /** Set shortly after a change: when the latest change considered in judging came into force. */
     readonly knew?: number
-    /** For an inaccurate position: a more accurate one within the seconds before. */
+    /** Set for an inaccurate position: a more accurate one from the seconds before. */
     readonly surer?: Coordinates & { readonly accuracy?: number; readonly receivedAt: number }
   }
-  /** By geofence; the device is outside geofences that are absent. */
+  /** Standings by geofence; the device is outside geofences that are absent. */
   readonly standings: Readonly<Record<string, GeofenceStanding>>
 }
 
@@ -40,7 +40,7 @@ export type StartedWait = {
 }
 
 export type RulesState = {
-  /** By rule; the conditions of absent rules do not hold. */
+  /** Standings by rule; the conditions of absent rules do not hold. */
   readonly standings: Readonly<Record<string, RuleStanding>>
   /** Stored while a rule about stops applies. */
   readonly stop?: StopState
@@ -61,9 +61,9 @@ export type StopState = {
   readonly last: StopFix
   /** The latest positions that one stop could include; empty during a stop. */
   readonly window: readonly StopFix[]
-  /** There were too many positions, so some are missing. */
+  /** Set if positions were dropped because there were too many. */
   readonly isThinned?: true
-  /** A position that jumped away, which the next one may show to be false. */
+  /** A position that jumped away; the next position may prove it false. */
   readonly leapt?: StopFix
   /** When the last position was last received again. */
   readonly repeatedAt?: number

@@ -5,7 +5,7 @@ export const MOST_RULES = 200
 export const LONGEST_FOR_SECONDS = 604_800
 /** Shorter silences are usual between reports. */
 export const LEAST_SILENT_SECONDS = 10
-/** How near to its centre a stopped device stays, and for how long, as in its trips. */
+/** The radius within which a stopped device stays, and for how long, as for trips. */
 export const STOPPED = { stopMetres: 100, stopMs: 300_000 } as const
 
 /** The condition of a rule. */
@@ -24,7 +24,7 @@ export type RuleContent = DeviceSelection & {
   readonly when: When
   /** How long the condition must hold before it is raised. */
   readonly forSeconds: number
-  /** It applies only inside one of these. */
+  /** The rule applies only inside one of these geofences. */
   readonly geofenceIds?: readonly string[]
   readonly enabled: boolean
 }
@@ -37,14 +37,14 @@ export type DeviceRule = RuleContent & {
   /** Increases with every change, which resets the state of the condition. */
   readonly revision: number
   readonly changedIn?: FieldRevisions
-  /** When an operator last changed it. */
+  /** When an operator last changed the rule. */
   readonly changedAt: number
 }
 
 /** A rule as named in a fact. */
 export type NamedRule = Pick<DeviceRule, 'id' | 'name' | 'revision'>
 
-export function namedRule({ id, name, revision }: NamedRule): NamedRule {
+export function pickRuleName({ id, name, revision }: NamedRule): NamedRule {
   return { id, name, revision }
 }
 

@@ -50,21 +50,21 @@ export type Geofence = GeofenceContent & {
   /** Increases with every change. */
   readonly revision: number
   readonly changedIn?: FieldRevisions
-  /** When an operator last changed it. */
+  /** When an operator last changed the geofence. */
   readonly changedAt: number
   /**
    * When its shape, its devices, `confirmSeconds` or `enabled` last changed: devices already inside
    * then are inside without a fact.
    */
   readonly inForceSince: number
-  /** When it was last enabled after having been disabled; absent: never. */
+  /** When the geofence was last enabled after having been disabled, if ever. */
   readonly enabledSince?: number
 }
 
 /** A geofence as named in a fact. */
 export type NamedGeofence = Pick<Geofence, 'id' | 'externalId' | 'name' | 'revision' | 'properties'>
 
-export function namedGeofence({
+export function pickGeofenceName({
   id,
   externalId,
   name,

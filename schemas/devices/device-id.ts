@@ -45,7 +45,7 @@ function faultOf(text: string): string | undefined {
   if (!text.isWellFormed()) return FAULTS.surrogate
   if (text.trim() !== text) return FAULTS.space
   if (text === '.' || text === '..') return FAULTS.dots
-  // Probably two fields mixed up, perhaps one of several that form the id: the secret would be
-  // stored and visible to all operators.
+  // Probably the user mixed up two fields, perhaps one of several that form the id: the secret
+  // would be stored and visible to all operators.
   return containsApiKey(text) ? FAULTS.key : undefined
 }

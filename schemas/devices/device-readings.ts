@@ -14,11 +14,11 @@ export type Reading = Telemetry & {
   readonly eventId: string
 }
 
-/** The newest readings from each partition, apart from those of the last position. */
+/** The newest readings from each partition, excluding those of the last position. */
 export type Readings = {
-  /** From heartbeats. */
+  /** Readings from heartbeats. */
   readonly heartbeats?: Readonly<Record<number, Reading>>
-  /** From repeats of the last position; `eventId` is its record's. */
+  /** Readings from repeats of the last position; `eventId` is its record's id. */
   readonly repeats?: Readonly<Record<number, Reading>>
 }
 
@@ -29,8 +29,8 @@ export const READING_KINDS = ['heartbeats', 'repeats'] as const satisfies readon
 export type NewerTelemetry = Telemetry & { readonly receivedAt: number }
 
 /**
- * The newest battery and attributes, as one unit, by receivedAt, then id; undefined while they are
- * those of the last position. An imported position comes from another system, so it never replaces
+ * Finds the newest battery and attributes, as one unit, by receivedAt, then id; undefined if the
+ * last position has them. An imported position comes from another system, so it never replaces
  * them.
  */
 export function telemetryOf({
@@ -77,7 +77,7 @@ export function addReading(
 }
 
 /** The readings that count beside this last position, except those that `isGone` selects. */
-export function readingsWith(
+export function foldReadings(
   { recordId }: Pick<LastPosition, 'recordId'>,
   readings: Readings | undefined,
   isGone: (reading: { origin: Origin; receivedAt: number }) => boolean = () => false,

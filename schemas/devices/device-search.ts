@@ -2,13 +2,15 @@
 export type SearchKey = {
   /** Without separators: `van7` of `Van-07`. */
   readonly joined: string
-  /** Its words, each between two spaces: ` van 7 `. */
+  /** The label's words, each between two spaces: ` van 7 `. */
   readonly spaced: string
-  /** Its separators, in any order. They count only in a search that has nothing else. */
+  /**
+   * The label's separators, in any order. They matter only in searches that consist of separators.
+   */
   readonly separators: string
 }
 
-/** The search key of a device: its name and id, prepared for comparison. */
+/** Prepares a device's name and id for comparison with searches. */
 export function deviceSearchKey(name: string | null, deviceId: string): SearchKey {
   const [byName, byId] = [searchKey(name ?? ''), searchKey(deviceId)]
   return {
@@ -46,8 +48,8 @@ export function wholeWords(device: SearchKey, words: readonly SearchKey[]): numb
 }
 
 /**
- * The rank of a device among the matches, lowest first: more whole words come first, then shorter
- * labels.
+ * Returns a device's rank among the matches, lowest first: more whole words come first, then
+ * shorter labels.
  * @param label the device's name, or else its id.
  */
 export function matchRank({ whole, label }: { whole: number; label: string }): number {
@@ -60,7 +62,7 @@ export function matchRank({ whole, label }: { whole: number; label: string }): n
  */
 export function quickLook(words: readonly SearchKey[]): (text: string) => number | undefined {
   const looks = words.map(({ joined, spaced, separators }) => ({
-    // Separators, and zeros, may be in between.
+    // Separators and zeros may lie between the letters.
     letters: Array.from(joined),
     separators: Array.from(separators),
     whole: wholePattern(spaced.trim().split(' ')[0] ?? ''),
@@ -92,7 +94,7 @@ const LONGER_THAN_LABELS = 1_000
 const SEPARATORS = /[\p{P}\p{Z}\p{C}]+/u
 const OTHERS = /[^\p{P}\p{Z}\p{C}]+/gu
 const LEADING_ZEROS = /(?<!\d)0+(?=\d)/g
-/** Typing `van-07` passes through `van-0`. */
+/** Somebody typing `van-07` has typed `van-0` before. */
 const UNFINISHED_NUMBER = /(?<!\d)0+$/
 /** `van7` has the same words as `van-7`. */
 const BETWEEN_LETTER_AND_DIGIT = /(?<=\d)(?=\p{L})|(?<=\p{L})(?=\d)/gu

@@ -24,17 +24,17 @@ export type LastHeard = {
  * The console applies the same rule between two responses of the API.
  */
 export function livenessOf(heard: LastHeard, now: number): Liveness {
-  if (now <= lastMoment('online', heard)) return 'online'
-  return now <= lastMoment('idle', heard) ? 'idle' : 'offline'
+  if (now <= findDeadline('online', heard)) return 'online'
+  return now <= findDeadline('idle', heard) ? 'idle' : 'offline'
 }
 
 /** How long the liveness at `now` lasts without another report. */
 export function livenessLastsUntil(heard: LastHeard, now: number): number {
   const liveness = livenessOf(heard, now)
-  return liveness === 'offline' ? Infinity : lastMoment(liveness, heard)
+  return liveness === 'offline' ? Infinity : findDeadline(liveness, heard)
 }
 
-function lastMoment(
+function findDeadline(
   liveness: keyof typeof SILENCE,
   { lastSeenAt, expectedIntervalSeconds: expected }: LastHeard,
 ): number {

@@ -1,4 +1,4 @@
-import { readingsWith, type Readings } from './device-readings.ts'
+import { foldReadings, type Readings } from './device-readings.ts'
 import { livenessOf, type Liveness } from './liveness.ts'
 import type { PositionReported } from '../events/position-reported.ts'
 import {
@@ -19,7 +19,7 @@ export type Origin = { readonly partition: number; readonly offset: number }
  */
 export type HistoryPlace = { readonly timestamp: number; readonly origin: Origin }
 
-/** The last offset processed in each partition; a missing partition has none yet. */
+/** The last offset processed in each partition; partitions without processed entries are absent. */
 export type Offsets = Readonly<Record<number, number>>
 
 /** The last event applied in each partition: its offset and its id. */
@@ -30,7 +30,7 @@ export type AppliedEvents = Readonly<
 /** A stored position: its event and the event's origin. */
 export type PositionRecord = PositionReported & { readonly origin: Origin }
 
-/** The fields that a track and its trips are computed from; null: not reported. */
+/** The fields that a track and its trips are computed from; null if not reported. */
 export type TrackStep = HistoryPlace & {
   readonly latitude: number
   readonly longitude: number
@@ -39,7 +39,7 @@ export type TrackStep = HistoryPlace & {
   readonly accuracy: number | null
 }
 
-/** The fields of a record returned for a track's points; null: not reported. */
+/** The fields of a record returned for a track's points; null if not reported. */
 export type TrackRow = readonly [
   timestamp: number,
   latitude: number,
@@ -54,7 +54,10 @@ export type TrackRow = readonly [
 export type LastPosition = OptionalFields &
   Pick<PositionReported, 'recordId' | Coordinate | 'timestamp' | 'receivedAt'>
 
-/** The newest heartbeat from a partition, or the newest repeat of a record, whose `eventId` is that of the record. */
+/**
+ * The newest heartbeat from a partition, or the newest repeat of a record, whose `eventId` is that
+ * of the record.
+ */
 export type NewestHeartbeat = {
   readonly offset: number
   readonly receivedAt: number
@@ -77,11 +80,11 @@ export type DeviceStatus = {
   /** The newest `receivedAt` of everything except imported records; 0 if there is nothing else. */
   readonly lastKeyAt: number
   /**
-   * The id of the event received then; of several received at the same time, the greatest. '' if
-   * there is none.
+   * The id of the event received then; of several received at the same time, the greatest. '' if no
+   * event has a key.
    */
   readonly lastKeyEventId: string
-  /** The key it was sent with; '' if there is none. */
+  /** The key that this event was sent with; '' if no event has a key. */
   readonly lastKeyId: string
   /** The newest heartbeat or repeat, per partition; absent if none has counted. */
   readonly heartbeats?: Readonly<Record<number, NewestHeartbeat>>
@@ -90,7 +93,7 @@ export type DeviceStatus = {
   /** Stored records, each counted once. */
   readonly reportCount: number
   readonly lastPosition: LastPosition
-  /** The origin of the last position's event; undefined: an earlier version wrote the status. */
+  /** The origin of the last position's event; undefined if an earlier version wrote the status. */
   readonly lastOrigin?: Origin | undefined
   /** The last offset folded, per partition; folding an event again changes nothing. */
   readonly applied: Offsets
@@ -101,7 +104,7 @@ export type DeviceSettings = {
   readonly name?: string
   readonly disabled: boolean
   readonly expectedIntervalSeconds?: number
-  /** Without duplicates, sorted; absent if there are none. */
+  /** Sorted, without duplicates; absent if the device has no labels. */
   readonly labels?: readonly string[]
 }
 
@@ -126,8 +129,8 @@ export function isSentLast(
 }
 
 /**
- * A status folded from records alone, with the heartbeats and readings of the previous status;
- * after an erasure, only with those that remain.
+ * Copies the heartbeats and readings of the previous status, after an erasure only the remaining
+ * ones, to a status folded from records alone.
  */
 export function copyHeartbeats(
   before: DeviceStatus | undefined,
@@ -138,7 +141,7 @@ export function copyHeartbeats(
     ([partition, { offset, receivedAt }]) =>
       !isErased({ origin: { partition: Number(partition), offset }, receivedAt }),
   )
-  const readings = readingsWith(status.lastPosition, before?.readings, isErased)
+  const readings = foldReadings(status.lastPosition, before?.readings, isErased)
   if (left.length === 0 && readings === undefined) return status
   return {
     ...left.reduce((after, [, heartbeat]) => updateReceived(after, heartbeat), status),

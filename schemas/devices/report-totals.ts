@@ -4,18 +4,18 @@
  */
 export type ReportTotals = {
   readonly distanceMetres: number
-  /** From the start of each trip to its end. */
+  /** Sum of the trips' durations, from start to end. */
   readonly drivingSeconds: number
   readonly trips: number
   readonly stops: number
-  /** In m/s; null if no trip has one. */
+  /** Top speed in m/s; null if no trip has a speed. */
   readonly maxSpeed: number | null
   /** ISO 8601: when the first trip began, and the last one ended. */
   readonly firstStart: string | null
   readonly lastEnd: string | null
   /** Rules raised. */
   readonly raised: number
-  /** Geofences entered. */
+  /** Number of times the device entered a geofence. */
   readonly visits: number
 }
 

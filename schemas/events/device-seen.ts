@@ -1,6 +1,6 @@
 import {
   accountIdOf,
-  attributesIn,
+  parseAttributes,
   identifier,
   jsonObject,
   milliseconds,
@@ -62,7 +62,7 @@ export function checkDeviceSeen(
   }
   const battery = fields['battery'] ?? undefined
   if (battery !== undefined) event.battery = numberField(battery, 'battery', ...RANGES.battery)
-  const attributes = attributesIn(fields['attributes'])
+  const attributes = parseAttributes(fields['attributes'])
   if (attributes !== undefined) event.attributes = attributes
   return event
 }

@@ -4,7 +4,7 @@ import { parseIso8601 } from '../text/iso-8601.ts'
 import type { Attributes } from '../report/report-fields.ts'
 import { isJsonObject } from '../text/json-object.ts'
 
-/** An entry of the log, or an event to be written to it, is invalid. */
+/** Thrown for an invalid log entry, or an invalid event to append. */
 export class UndecodableEventError extends Error {
   override readonly name = 'UndecodableEventError'
 }
@@ -48,8 +48,8 @@ export function textField(value: unknown, name: string): string {
 }
 
 /**
- * A text that every store preserves unchanged: UTF-8 cannot encode lone surrogates, some stores end
- * a text at a control character, and keys are limited in length.
+ * Requires a text that every store preserves unchanged: UTF-8 cannot encode lone surrogates, some
+ * stores end a text at a control character, and keys are limited in length.
  */
 export function identifier(field: unknown, name: string): string {
   const value = textField(field, name)
@@ -65,7 +65,7 @@ export function identifier(field: unknown, name: string): string {
 /** Keys are `accountId/deviceId`, so an account id contains no slash. */
 export function accountIdOf(field: unknown): string {
   const accountId = identifier(field, 'accountId')
-  if (accountId.includes('/')) throw new UndecodableEventError('accountId holds a slash')
+  if (accountId.includes('/')) throw new UndecodableEventError('accountId contains a slash')
   return accountId
 }
 
@@ -99,21 +99,21 @@ export function timeField(value: unknown, name: string): number {
   return found
 }
 
-/** Undefined: there are none. */
-export function attributesIn(value: unknown): Attributes | undefined {
+/** Undefined if the value has no attributes. */
+export function parseAttributes(value: unknown): Attributes | undefined {
   if (value === undefined || value === null) return undefined
   const judged = judgeAttributes(value, { isLogged: true })
   if ('faults' in judged) throw new UndecodableEventError(judged.faults[0]?.message)
   return judged.attributes
 }
 
-export function oneOf<Known extends string>(
+export function requireOneOf<Known extends string>(
   value: unknown,
   name: string,
   known: readonly Known[],
 ): Known {
   if (!(known as readonly unknown[]).includes(value)) {
-    throw new UndecodableEventError(`${name} is none of ${known.join(', ')}`)
+    throw new UndecodableEventError(`${name} must be one of ${known.join(', ')}`)
   }
   return value as Known
 }

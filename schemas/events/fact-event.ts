@@ -3,7 +3,7 @@ import {
   identifier,
   jsonObject,
   numberField,
-  oneOf,
+  requireOneOf,
   timeField,
   ulidField,
   UndecodableEventError,
@@ -39,22 +39,22 @@ export function decodeFact(json: string): DeviceFact {
   return {
     ...fields,
     ...Object.fromEntries(times.map((name) => [name, timeField(fields[name], name)])),
-    type: oneOf(fields['type'], 'type', FACT_TYPES),
+    type: requireOneOf(fields['type'], 'type', FACT_TYPES),
     id: ulidField(fields['id'], 'id'),
     sequence: numberField(fields['sequence'], 'sequence', 1),
     accountId: accountIdOf(fields['accountId']),
     deviceId: identifier(fields['deviceId'], 'deviceId'),
     at: timeField(fields['at'], 'at'),
     decidedAt: timeField(fields['decidedAt'], 'decidedAt'),
-    ...(position !== undefined && { position: positionIn(position) }),
+    ...(position !== undefined && { position: parsePosition(position) }),
   } as unknown as DeviceFact
 }
 
-function positionIn(value: unknown): object {
+function parsePosition(value: unknown): object {
   if (typeof value !== 'object' || value === null) {
     throw new UndecodableEventError('position is not an object')
   }
-  const fields = withoutDevice(value as Record<string, unknown>)
+  const fields = dropDevice(value as Record<string, unknown>)
   return {
     ...fields,
     timestamp: timeField(fields['timestamp'], 'position.timestamp'),
@@ -62,6 +62,6 @@ function positionIn(value: unknown): object {
   }
 }
 
-function withoutDevice({ deviceId: _, ...fields }: Record<string, unknown>) {
+function dropDevice({ deviceId: _, ...fields }: Record<string, unknown>) {
   return fields
 }

@@ -24,7 +24,7 @@ export type SeenEntry = {
   readonly kind: 'seen'
   readonly origin: Origin
   readonly event: DeviceSeen
-  /** As in a position. */
+  /** Same as in `PositionReported`. */
   readonly spooled?: true
 }
 
@@ -59,6 +59,6 @@ export type UnreadableEntry = {
   readonly missing?: 'SCHEMA_REGISTRY_URL'
   readonly key: Uint8Array | null
   readonly value: Uint8Array | null
-  /** Its headers, in logs that store them separately. */
+  /** The entry's headers, in logs that store them separately. */
   readonly headers?: Readonly<Record<string, unknown>>
 }

@@ -1,11 +1,11 @@
 import {
   accountIdOf,
-  attributesIn,
+  parseAttributes,
   identifier,
   jsonObject,
   milliseconds,
   numberField,
-  oneOf,
+  requireOneOf,
   timeField,
   ulidField,
 } from './event-fields.ts'
@@ -94,14 +94,17 @@ export function checkPositionReported(fields: Record<string, unknown>): Position
     latitude: numberField(fields['latitude'], 'latitude', ...RANGES.latitude),
     longitude: numberField(fields['longitude'], 'longitude', ...RANGES.longitude),
     timestamp: milliseconds(fields['timestamp'], 'timestamp'),
-    timestampSource: oneOf(fields['timestampSource'], 'timestampSource', ['device', 'server']),
+    timestampSource: requireOneOf(fields['timestampSource'], 'timestampSource', [
+      'device',
+      'server',
+    ]),
     receivedAt: milliseconds(fields['receivedAt'], 'receivedAt'),
   }
   for (const name of MEASUREMENTS) {
     const value = fields[name]
     if (value !== undefined && value !== null) event[name] = numberField(value, name)
   }
-  const attributes = attributesIn(fields['attributes'])
+  const attributes = parseAttributes(fields['attributes'])
   if (attributes !== undefined) event.attributes = attributes
   if (fields['imported'] === true) event.imported = true
   return event

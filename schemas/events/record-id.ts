@@ -27,7 +27,8 @@ export function recordIdFor(
   if (report.timestamp === undefined && idempotencyKey === undefined) {
     return ulid(receivedAt, nextRandom())
   }
-  // As a text of one character per byte: creating a buffer would take as long as hashing.
+  // The digest is a text with one character per byte: creating a buffer would take as long as
+  // hashing.
   const digest = hash('sha256', identity(report, accountId, idempotencyKey), 'binary')
   for (let at = 0; at < DIGEST_BYTES; at += 1) digestBytes[at] = digest.charCodeAt(at)
   return ulid(report.timestamp ?? digestBytes.readUIntBE(RANDOM_BYTES, 6), digestBytes)

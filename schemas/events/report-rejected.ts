@@ -1,7 +1,7 @@
 import {
   jsonObject,
   numberField,
-  oneOf,
+  requireOneOf,
   textField,
   timeField,
   ulidField,
@@ -79,17 +79,17 @@ function checkReportRejected(fields: Record<string, unknown>): ReportRejected {
     accountId: textField(fields['accountId'], 'accountId'),
     keyId: textField(fields['keyId'], 'keyId'),
     receivedAt: numberField(fields['receivedAt'], 'receivedAt'),
-    error: oneOf(fields['error'], 'error', REJECTION_ERRORS),
+    error: requireOneOf(fields['error'], 'error', REJECTION_ERRORS),
     message: textField(fields['message'], 'message'),
     count: count(fields['count']),
   }
-  const deviceId = upTo(
+  const deviceId = cutText(
     REJECTED_DEVICE_ID_UNITS,
     fields['deviceId'],
     'deviceId',
     (value) => value.length,
   )
-  const body = upTo(REJECTED_BODY_BYTES, fields['body'], 'body', (value) =>
+  const body = cutText(REJECTED_BODY_BYTES, fields['body'], 'body', (value) =>
     Buffer.byteLength(value),
   )
   return {
@@ -106,7 +106,7 @@ function count(field: unknown): number {
 }
 
 /** A text given by a sender, possibly absent or empty. */
-function upTo(
+function cutText(
   limit: number,
   value: unknown,
   name: string,

@@ -3,7 +3,7 @@ import type { Offsets, Origin } from '../devices/read-models.ts'
 
 /** The state of a device from which its next facts are decided. Times in milliseconds. */
 export type FactState = {
-  /** The sequence of its last fact; 0: none since its last erasure. */
+  /** Sequence number of the device's last fact; 0 if it has none since its last erasure. */
   readonly sequence: number
   /** The last offset judged, per partition. */
   readonly applied: Offsets
@@ -31,7 +31,7 @@ export type LastJudged = {
 export type LivenessState = {
   /** The newest sign of life. */
   readonly seenAt: number
-  /** Since when it is offline. */
+  /** Time since which the device is offline. */
   readonly offlineAt?: number
   readonly due: number | null
 }
@@ -44,7 +44,7 @@ export type FactBudget = {
   readonly suppressed?: number
 }
 
-/** When each alarm was last reported, by `at` and its key. Late reports form runs of their own. */
+/** The time of each alarm's last report, by `at` and alarm key. Late reports form separate runs. */
 export type AlarmState = {
   readonly onTime: Readonly<Record<string, number>>
   readonly late: Readonly<Record<string, number>>

@@ -7,7 +7,7 @@ import { ulid } from '../events/record-id.ts'
 
 export { FACT_TYPES, type FactType } from './types.ts'
 
-/** The fields that only some types have. */
+/** Fields specific to some fact types. */
 export type FactDetails =
   | { readonly type: 'device.online'; readonly previous: 'offline' | null }
   | { readonly type: 'device.offline' }
@@ -15,7 +15,7 @@ export type FactDetails =
   | {
       readonly type: 'geofence.left'
       readonly geofence: NamedGeofence
-      /** Null: it was inside when the geofence came into force. */
+      /** Null if the device was inside when the geofence came into force. */
       readonly enteredAt: number | null
       readonly seconds: number | null
     }

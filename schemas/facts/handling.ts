@@ -38,9 +38,9 @@ export type HandlingActor = {
 }
 
 /**
- * The handling after a call. `unchanged`: it repeats an earlier one. `refused`: somebody else has
- * taken or closed it; only admins may release what others have taken, so that an alarm never waits
- * for somebody who has left.
+ * The handling after a call. `unchanged`: it repeats an earlier one. `refused`: another operator
+ * has taken or closed it. Admins may release alarms taken by others, so that no alarm waits for
+ * somebody who has left.
  */
 export function handleFact<Before extends Handling & { readonly operatorId: string }>(
   before: Before | undefined,

@@ -19,8 +19,8 @@ export type SentencePart = {
 }
 
 /**
- * A fact as a sentence: `Van 7 left Yard after 2 h 10 min`. It contains no time: show `at` beside
- * it.
+ * Formats a fact as a sentence: `Van 7 left Yard after 2 h 10 min`. It contains no time: show `at`
+ * beside it.
  */
 export function factSentence(fact: SentenceFact, deviceName: string): string {
   return sentenceParts(fact, deviceName)
@@ -28,7 +28,7 @@ export function factSentence(fact: SentenceFact, deviceName: string): string {
     .join('')
 }
 
-/** The same in parts, for callers that link or isolate the names. */
+/** Returns the sentence in parts, for callers that link or isolate the names. */
 export function sentenceParts(fact: SentenceFact, deviceName: string): readonly SentencePart[] {
   return [{ text: deviceName, names: 'device' }, ...predicate(fact)]
 }
@@ -45,11 +45,11 @@ function predicate(fact: SentenceFact): readonly SentencePart[] {
     case 'geofence.entered':
       return [{ text: ' entered ' }, nameOf(geofence, 'geofence')]
     case 'geofence.left':
-      return [{ text: ' left ' }, nameOf(geofence, 'geofence'), ...after(seconds)]
+      return [{ text: ' left ' }, nameOf(geofence, 'geofence'), ...formatAfter(seconds)]
     case 'rule.raised':
       return [{ text: ': ' }, nameOf(rule, 'rule')]
     case 'rule.cleared':
-      return [{ text: ': ' }, nameOf(rule, 'rule'), { text: ' ended' }, ...after(seconds)]
+      return [{ text: ': ' }, nameOf(rule, 'rule'), { text: ' ended' }, ...formatAfter(seconds)]
     case 'alarm.reported':
       return [...alarmParts(alarm), ...(late ? [{ text: ', which arrived late' }] : [])]
   }
@@ -78,6 +78,6 @@ function nameOf(
   return { text: thing?.name ?? `a ${names}`, names }
 }
 
-function after(seconds: number | null | undefined): readonly SentencePart[] {
+function formatAfter(seconds: number | null | undefined): readonly SentencePart[] {
   return typeof seconds === 'number' ? [{ text: ` after ${durationText(seconds)}` }] : []
 }

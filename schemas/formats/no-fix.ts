@@ -1,4 +1,4 @@
-import { numberIn } from './values.ts'
+import { parseNumber } from './values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>
  */
 const NEAR_ZERO = 0.001
 const SATELLITES = ['satellites', 'sat', 'sats', 'numSat']
-/** False: the tracker has no fix. */
+/** Fields that are false if the tracker has no fix. */
 const FIX = ['gpsStatus', 'fix']
 
 /** Whether fields flag the position beside them as having no fix: an old position, or zeros. */
@@ -32,19 +32,19 @@ export function isZeroWithoutSatellites(
 }
 
 /**
- * The same for a LoRaWAN decoder, which writes zeros for no fix even without mentioning satellites.
- * A device that sees some may really be there.
+ * Whether a LoRaWAN decoder wrote zeros for a missing fix, even without mentioning satellites. A
+ * device with satellites in view may really be at (0, 0).
  */
 export function isZeroOfDecoder(
   { latitude, longitude }: { readonly latitude: unknown; readonly longitude: unknown },
   fields: Fields,
 ): boolean {
-  const seesSome = SATELLITES.some((name) => (numberIn(fields[name]) ?? 0) > 0)
+  const seesSome = SATELLITES.some((name) => (parseNumber(fields[name]) ?? 0) > 0)
   return isNearZero(latitude) && isNearZero(longitude) && !seesSome
 }
 
 function hasNoSatellites(fields: Fields): boolean {
-  return SATELLITES.some((name) => numberIn(fields[name]) === 0)
+  return SATELLITES.some((name) => parseNumber(fields[name]) === 0)
 }
 
 /** Whether a value, possibly written as text, is this boolean. */
@@ -53,5 +53,5 @@ export function isFlag(value: unknown, flag: boolean): boolean {
 }
 
 function isNearZero(value: unknown): boolean {
-  return Math.abs(numberIn(value) ?? NaN) <= NEAR_ZERO
+  return Math.abs(parseNumber(value) ?? NaN) <= NEAR_ZERO
 }

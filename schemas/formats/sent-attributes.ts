@@ -1,4 +1,4 @@
-import { numberIn, convertUnit } from './values.ts'
+import { parseNumber, convertUnit } from './values.ts'
 
 /** The data that an app sends in addition to position and measurements, by our attribute names. */
 export type SentAttributes = Readonly<Record<string, unknown>>
@@ -43,7 +43,7 @@ export function otherScalars(
 
 /** A non-negative number: apps write -1 for unknown values. */
 export function nonNegativeNumber(value: unknown, factor = 1): number | undefined {
-  const number = numberIn(value)
+  const number = parseNumber(value)
   if (number === undefined || number < 0) return undefined
   return factor === 1 ? number : convertUnit(number, factor)
 }

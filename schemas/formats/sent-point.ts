@@ -1,11 +1,11 @@
 import type { SentAttributes } from './sent-attributes.ts'
-import { timeIn, isSent, type SentMeasurements } from './values.ts'
+import { parseTime, isSent, type SentMeasurements } from './values.ts'
 
 /** A position sent by an app. Its measurements are in our units and within their ranges. */
 export type SentPoint = {
   readonly kind: 'point'
   readonly deviceId: string | undefined
-  /** As sent, for the message if it is invalid. */
+  /** The latitude as sent, for the error message if it is invalid. */
   readonly latitude: unknown
   readonly longitude: unknown
   /** In milliseconds; undefined means the time of receipt, NaN that `sentTime` is not a time. */
@@ -30,7 +30,7 @@ export function sentPoint(point: PointFields): SentPoint {
     deviceId,
     latitude,
     longitude,
-    time: isSent(timestamp) ? timeIn(timestamp) : undefined,
+    time: isSent(timestamp) ? parseTime(timestamp) : undefined,
     sentTime: timestamp,
     measured,
     attributes,

@@ -1,17 +1,17 @@
 import { judgeAttributes, type Attributes } from '../report/attributes.ts'
 import { KNOWN_ATTRIBUTES } from '../report/known-attributes.ts'
 import type { SentAttributes } from './sent-attributes.ts'
-import { numberIn } from './values.ts'
+import { parseNumber } from './values.ts'
 
 /**
- * A report's attributes with the types of known names, whatever format they came in: `fuel` "12.0"
- * becomes 12, `ignition` OFF becomes false. Values that do not fit their type remain as sent, and
- * so do all other names.
+ * Converts a report's known attributes to their types, regardless of the format they came in:
+ * `fuel` "12.0" becomes 12, `ignition` OFF becomes false. Values that do not fit their type remain
+ * as sent, and so do all other names.
  */
 export function typeAttributes(sent: Attributes): Attributes {
   let typed: Record<string, unknown> | undefined
   for (const name in sent) {
-    const value = typedKnown(name, sent[name])
+    const value = convertKnown(name, sent[name])
     if (value !== sent[name]) (typed ??= { ...sent })[name] = value
   }
   if (typed === undefined) return sent
@@ -36,26 +36,26 @@ export function typeTexts(attributes: SentAttributes): SentAttributes {
  */
 export function typeText(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
-  if (TYPES.has(name)) return typedKnown(name, value)
+  if (TYPES.has(name)) return convertKnown(name, value)
   if (value === 'true' || value === 'false') return value === 'true'
-  return DECIMAL.test(value) && digitsIn(value) <= EXACT_DIGITS ? finite(value) : value
+  return DECIMAL.test(value) && countDigits(value) <= EXACT_DIGITS ? finite(value) : value
 }
 
 const DECIMAL = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]\d+)?$/
 /** The number of significant digits that a number preserves exactly. */
 const EXACT_DIGITS = 15
 
-function digitsIn(decimal: string): number {
+function countDigits(decimal: string): number {
   return decimal.replace(/[eE].*$|[-.]/g, '').replace(/^0+/, '').length
 }
 
 function finite(text: string): unknown {
-  const number = numberIn(text)
+  const number = parseNumber(text)
   // Adding 0 turns a negative zero into 0.
   return number === undefined ? text : number + 0
 }
 
-function typedKnown(name: string, value: unknown): unknown {
+function convertKnown(name: string, value: unknown): unknown {
   if (typeof value !== 'string' && value !== 0 && value !== 1) return value
   const type = TYPES.get(name)
   if (type === 'number') return typeof value === 'string' ? finite(value) : value

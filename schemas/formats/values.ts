@@ -7,13 +7,13 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 /** No more digits than are meaningful: a converted 0.211914 knots is not 0.10901788596 m/s. */
 const DECIMALS = 1e6
 
-/** Metres per second in one of each unit. */
+/** Factors from each unit to metres per second. */
 export const METRES_PER_SECOND = { kn: 0.514444, kmh: 1 / 3.6, mph: 0.44704, mps: 1 } as const
 
 export type SentMeasurements = { -readonly [Name in keyof Measurements]: Measurements[Name] }
 
 /** A number, possibly written as text; undefined for everything else. */
-export function numberIn(value: unknown): number | undefined {
+export function parseNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value !== 'string') return undefined
   const text = value.trim()
@@ -32,7 +32,7 @@ export const INEXACT_ID_FAULT =
   'the device’s id is a number beyond 2⁵³, of which JSON keeps only the first digits: send it as a text'
 
 /** A text without surrounding white space; undefined if it is empty, or not a text. */
-export function textIn(value: unknown): string | undefined {
+export function parseText(value: unknown): string | undefined {
   // Some apps number their devices.
   const text = typeof value === 'number' ? exactText(value) : value
   if (typeof text !== 'string') return undefined
@@ -62,12 +62,12 @@ export function quoteValue(value: unknown): string | undefined {
 }
 
 /** The fields of a JSON object; undefined for everything else. */
-export function objectIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
+export function parseObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isJsonObject(value) ? value : undefined
 }
 
 /** The value of a JSON text; undefined if it is not JSON. */
-export function jsonIn(text: string): unknown {
+export function parseJsonText(text: string): unknown {
   // For rows without attributes: an exception for each would take a third of an import's time.
   if (text === '') return undefined
   try {
@@ -82,7 +82,7 @@ export function jsonIn(text: string): unknown {
  * point remains: apps write -1 for unknown values.
  */
 export function measure(to: SentMeasurements, name: Measurement, value: unknown, factor = 1): void {
-  const number = numberIn(value)
+  const number = parseNumber(value)
   if (number === undefined) return
   const inOurUnit = factor === 1 ? number : convertUnit(number, factor)
   const [least, greatest] = RANGES[name]
@@ -98,7 +98,7 @@ type Factors = { readonly speed?: number; readonly battery?: number }
 export const PERCENT: Factors = { battery: 0.01 }
 
 /** All measurements that `measure` accepts. */
-export function measurementsIn(
+export function parseMeasurements(
   { accuracy, altitude, speed, heading, battery }: SentValues,
   factors: Factors = NO_FACTORS,
 ): SentMeasurements {
@@ -120,7 +120,7 @@ export function convertUnit(number: number, factor: number): number {
 
 /** Sets the battery level from a fraction; values above 1 are percent. */
 export function measureBattery(to: SentMeasurements, value: unknown): void {
-  measure(to, 'battery', value, (numberIn(value) ?? 0) > 1 ? 0.01 : 1)
+  measure(to, 'battery', value, (parseNumber(value) ?? 0) > 1 ? 0.01 : 1)
 }
 
 /** Numbers below this are seconds since 1970, others milliseconds. */
@@ -138,19 +138,19 @@ const SPACED_OFFSET = /^(.*:\d\d(?:[.,]\d+)?) +(?=[+-]\d\d(?::?\d\d)?$)/
 const LOST_PLUS = /^(.*[Tt].*) (\d\d(?::?\d\d)?)$/
 
 /** The milliseconds since the epoch of a time in an app's spelling; NaN if it is not a time. */
-export function timeIn(value: unknown): number {
-  if (typeof value === 'number') return fromEpoch(value)
+export function parseTime(value: unknown): number {
+  if (typeof value === 'number') return epochToMs(value)
   if (typeof value !== 'string') return NaN
   const text = value.trim()
-  if (DIGITS.test(text)) return fromEpoch(Number(text))
-  return parseIso8601(text) ?? parseIso8601(withoutSpaces(text)) ?? NaN
+  if (DIGITS.test(text)) return epochToMs(Number(text))
+  return parseIso8601(text) ?? parseIso8601(stripSpaces(text)) ?? NaN
 }
 
-function fromEpoch(number: number): number {
+function epochToMs(number: number): number {
   return Math.round(number < MILLISECONDS_FROM ? number * 1000 : number)
 }
 
-function withoutSpaces(text: string): string {
+function stripSpaces(text: string): string {
   return text
     .replace(SLASHED, '$1-$2-$3')
     .replace(UTC, 'Z')

@@ -1,10 +1,10 @@
 import type { Area } from './area.ts'
 import type { Coordinates } from './distance.ts'
 
-/** A position as far as it is known; `accuracy` in metres, absent: exact. */
+/** A position with its accuracy in metres; without `accuracy` it counts as exact. */
 export type Fix = Coordinates & { readonly accuracy?: number }
 
-/** How inaccurate a position inside may be, however near to the edge. */
+/** How inaccurate a position inside may be, regardless of its distance from the edge. */
 const TOLERATED_METRES = 100
 /** Positions outside but this near to the edge leave it open whether the device has left. */
 export const EDGE_METRES = 20

@@ -14,7 +14,7 @@ import {
 } from './distance.ts'
 import { earthPointOf } from './earth-point.ts'
 import { longitudeNear, unwrapRing } from './bounds.ts'
-import { edgesOf, nearestOf, type Edge } from './nearest-edge.ts'
+import { edgesOf, measureToNearest, type Edge } from './nearest-edge.ts'
 import { joinAtSeam, type JoinedPolygons } from './seam.ts'
 
 /** In degrees; west is never above east. */
@@ -32,7 +32,7 @@ export type Area = {
   /** The shorter side of its bounding box. */
   readonly shorterSideMetres: number
   readonly squareMetres: number
-  /** Its edge is part of it. */
+  /** Points on the edge are inside. */
   contains(place: Coordinates): boolean
   /** The distance from its edge, inside or outside, or `atMost` if that is less. */
   metresFromEdge(place: Coordinates, atMost: number): number
@@ -73,7 +73,10 @@ function boxAround({ latitude, longitude, radius }: Omit<CircleShape, 'type'>): 
   return { west: longitude - aside, south, east: longitude + aside, north }
 }
 
-/** Their edges are straight in longitude and latitude, and take the short way round. */
+/**
+ * Creates an area from polygons. Edges are straight in longitude and latitude, and take the short
+ * way round.
+ */
 function polygons({ parts, lines }: JoinedPolygons): Area {
   const whole = parts.map((rings) => rings.map(unwrapRing))
   const first = middleOf(boxOf(whole[0]?.[0] ?? []))
@@ -98,7 +101,7 @@ function polygons({ parts, lines }: JoinedPolygons): Area {
     ),
     squareMetres: whole.reduce(
       (sum, [outer = [], ...holes]) =>
-        sum + holes.reduce((rest, hole) => rest - squareMetresIn(hole), squareMetresIn(outer)),
+        sum + holes.reduce((rest, hole) => rest - ringArea(hole), ringArea(outer)),
       0,
     ),
     contains({ latitude, longitude }) {
@@ -111,7 +114,7 @@ function polygons({ parts, lines }: JoinedPolygons): Area {
       const point = earthPointOf(place.latitude, place.longitude)
       edges ??= lines().map(edgesOf)
       let nearest = atMost
-      for (const line of edges) nearest = nearestOf(line, point, nearest)
+      for (const line of edges) nearest = measureToNearest(line, point, nearest)
       return nearest
     },
   }
@@ -122,7 +125,7 @@ function middleOf({ west, east }: Box): number {
 }
 
 /** On the sphere, between edges that are straight in longitude and latitude. */
-function squareMetresIn(ring: PolygonRing): number {
+function ringArea(ring: PolygonRing): number {
   let sum = 0
   for (const [n, [east, north]] of ring.entries()) {
     const [west, south] = ring[n - 1] ?? [east, north]
@@ -151,7 +154,7 @@ function boxOf(ring: PolygonRing): Box {
   return box
 }
 
-/** Degrees, a tenth of a millimetre: rounding must not put a point outside the box of its area. */
+/** In degrees, a tenth of a millimetre: rounding must not move a point out of its area's box. */
 const MARGIN = 1e-9
 
 function withinHalfTurn({ west, south, east, north }: Box): readonly Box[] {

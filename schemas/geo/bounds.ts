@@ -64,7 +64,7 @@ export class Bounds {
   }
 }
 
-/** The longitude, shifted by full turns to be nearest to another: at most 180° from it. */
+/** Shifts a longitude by full turns to within 180° of another. */
 export function longitudeNear(other: number, longitude: number): number {
   return longitude + Math.round((other - longitude) / 360) * 360
 }

@@ -33,7 +33,7 @@ export function projectToSurface({ x, y, z }: EarthPoint): EarthPoint | undefine
 }
 
 /** The unit vectors to the east and to the north, one metre each. */
-export function directionsAt({
+export function computeDirections({
   x,
   y,
   z,

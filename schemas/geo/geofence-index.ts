@@ -28,7 +28,7 @@ export class GeofenceIndex {
   readonly #boxes: Parts['boxes']
 
   constructor(geofences: Iterable<PreparedGeofence> | Parts) {
-    const { newest, byId, boxed, boxes } = 'boxed' in geofences ? geofences : made(geofences)
+    const { newest, byId, boxed, boxes } = 'boxed' in geofences ? geofences : buildAtOnce(geofences)
     this.newest = newest
     this.#byId = byId
     this.#boxed = boxed
@@ -80,7 +80,7 @@ export class GeofenceIndex {
   }
 }
 
-function made(geofences: Iterable<PreparedGeofence>): Parts {
+function buildAtOnce(geofences: Iterable<PreparedGeofence>): Parts {
   const steps = stepsOf(geofences)
   for (;;) {
     const step = steps.next()
@@ -88,11 +88,11 @@ function made(geofences: Iterable<PreparedGeofence>): Parts {
   }
 }
 
-/** Each step takes some milliseconds for thousands of geofences. */
+/** Builds the index in steps that take a few milliseconds each for thousands of geofences. */
 function* stepsOf(geofences: Iterable<PreparedGeofence>): Generator<void, Parts> {
   const enabled = [...geofences].filter(({ geofence }) => geofence.enabled)
   yield
-  enabled.sort(bySize)
+  enabled.sort(compareSize)
   yield
   const byId = new Map<string, PreparedGeofence>()
   const boxed: PreparedGeofence[] = []
@@ -120,6 +120,6 @@ export function prepareGeofence(geofence: Geofence): PreparedGeofence {
   return { geofence, areas, squareMetres: areas.reduce((sum, area) => sum + area.squareMetres, 0) }
 }
 
-function bySize(a: PreparedGeofence, b: PreparedGeofence): number {
+function compareSize(a: PreparedGeofence, b: PreparedGeofence): number {
   return a.squareMetres - b.squareMetres || (a.geofence.id < b.geofence.id ? -1 : 1)
 }

@@ -3,7 +3,7 @@ import { distance, type EarthPoint } from './earth-point.ts'
 type Located = { readonly timestamp: number; readonly place: EarthPoint }
 
 /**
- * Passes records on in their order, except a single one that jumps away and is back at the next: a
+ * Passes records on in order, except a single record that jumps away and back: a
  * receiver without a fix reports (0, 0), and the device was never there. A record is held back
  * until the next one arrives.
  */
@@ -25,7 +25,7 @@ export class LeapFilter<Kept extends Located> {
     else if (out !== undefined && isBack(last, out, record)) this.#keep(record)
     else {
       if (out !== undefined) this.#keep(out)
-      const isOut = leaps(out ?? last, record)
+      const isOut = isTooFast(out ?? last, record)
       // The previous record is passed on in every case.
       if (out !== undefined || !isOut) this.isCertain = true
       if (isOut) this.#out = record
@@ -53,14 +53,16 @@ export class LeapFilter<Kept extends Located> {
 
 /** Whether a device back here stayed, rather than jumping away and back. */
 function isBack(last: Located, out: Located, next: Located): boolean {
-  return !leaps(last, next) && distance(last.place, next.place) < distance(out.place, next.place)
+  return (
+    !isTooFast(last, next) && distance(last.place, next.place) < distance(out.place, next.place)
+  )
 }
 
-function leaps(from: Located, to: Located): boolean {
+function isTooFast(from: Located, to: Located): boolean {
   return isLeap(distance(from.place, to.place), to.timestamp - from.timestamp)
 }
 
-/** Beyond this time between two positions, in milliseconds, the path between them is unknown. */
+/** In milliseconds: if more time lies between two positions, the path between them is unknown. */
 export const LONGEST_STEP_MS = 60 * 60_000
 
 /** No vehicle drives above this speed, in metres per second: it is a jump. */

@@ -7,7 +7,8 @@ const DAY_MS = 24 * HOUR_MS
 /** Formatters take much native memory, invisible to the garbage collector. */
 const MOST_FORMATS = 64
 /**
- * By the zone's name in lower case, the least recently used first: any spelling is the same zone.
+ * Keyed by the zone's lower-case name, because spellings differ only in case; least recently used
+ * first.
  */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
@@ -71,7 +72,7 @@ export function firstMoment(shown: number, clock: LocalClock): number {
 }
 
 /**
- * The times at which the hours or days of a time zone start: the last one at or before `from`,
+ * Returns the times at which hours or days start in a time zone: the last one at or before `from`,
  * those up to `to`, and one more; undefined if there are more than `most` steps. An hour repeated
  * by a clock change counts as two hours, a skipped hour as none.
  */

@@ -16,13 +16,13 @@ export function toMercator(longitude: number, latitude: number): MapPoint {
   return { x: longitude / 360 + 0.5, y: Math.max(0, Math.min(1, y)) }
 }
 
-export function fromMercator({ x, y }: MapPoint): { longitude: number; latitude: number } {
+export function mercatorToDegrees({ x, y }: MapPoint): { longitude: number; latitude: number } {
   const latitude = (360 / Math.PI) * Math.atan(Math.exp((0.5 - y) * 2 * Math.PI)) - 90
   return { longitude: (x - 0.5) * 360, latitude }
 }
 
 /** The length of a ground metre on the square, at that y. */
 export function metre({ y }: { readonly y: number }): number {
-  const { latitude } = fromMercator({ x: 0, y })
+  const { latitude } = mercatorToDegrees({ x: 0, y })
   return 1 / (WORLD_METRES * Math.cos((latitude * Math.PI) / 180))
 }

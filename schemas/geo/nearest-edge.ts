@@ -31,13 +31,17 @@ export function edgesOf(ring: PolygonRing): readonly Edge[] {
 }
 
 /** The distance from the nearest edge, or `atMost` if that is less. */
-export function nearestOf(edges: readonly Edge[], point: EarthPoint, atMost: number): number {
+export function measureToNearest(
+  edges: readonly Edge[],
+  point: EarthPoint,
+  atMost: number,
+): number {
   let nearest = atMost
   for (const edge of edges) {
     const { begin, end, metres } = edge
     // No point of the edge is nearer than this.
     const least = (straight(point, begin) + straight(point, end) - metres) / 2
-    if (least < nearest) nearest = Math.min(nearest, fromEdge(edge, point))
+    if (least < nearest) nearest = Math.min(nearest, measureToEdge(edge, point))
   }
   return nearest
 }
@@ -54,7 +58,10 @@ const MOST_STEPS = 40
  * The distance from an edge, which is not a great circle: the nearest of points a degree apart,
  * then a golden-section search on both sides of it.
  */
-function fromEdge({ from: [longitude, latitude], east, north }: Edge, point: EarthPoint): number {
+function measureToEdge(
+  { from: [longitude, latitude], east, north }: Edge,
+  point: EarthPoint,
+): number {
   const at = (part: number) =>
     distance(point, earthPointOf(latitude + north * part, longitude + east * part))
   const pieces = Math.max(1, Math.ceil(Math.max(Math.abs(east), Math.abs(north))))

@@ -1,5 +1,5 @@
 import { type Coordinates, FARTHEST_METRES } from './distance.ts'
-import { directionsAt, type EarthPoint, length, earthPointOf } from './earth-point.ts'
+import { computeDirections, type EarthPoint, length, earthPointOf } from './earth-point.ts'
 import { TrackTotals, type TimedPlace, type TimeSpan } from './track-totals.ts'
 import type { TrackStep } from '../devices/read-models.ts'
 
@@ -28,7 +28,7 @@ export class OpenTrip {
     this.#totals = new TrackTotals(span)
     this.first = first
     this.last = first
-    const axes = directionsAt(first.place)
+    const axes = computeDirections(first.place)
     this.#edges = axes.map((axis) => ({ axis, lower: -Infinity, upper: Infinity }))
     this.add(first)
   }

@@ -35,17 +35,17 @@ function readShape(value: Readonly<Record<string, unknown>>, field: string): Par
   if (type === 'circle') return circle(value, field)
   const at = `${field}.coordinates`
   if (type === 'Polygon') {
-    const read = ringsIn(coordinates, at)
+    const read = parseRings(coordinates, at)
     if ('faults' in read) return read
     const faults = faultsOfPolygons([{ field: at, rings: read.made }])
     return faults.length > 0 ? { faults } : { made: { type, coordinates: read.made } }
   }
   if (type === 'MultiPolygon') {
-    const read = eachOf(
+    const read = parseEach(
       coordinates,
       at,
       'a list of polygons, each of which is a list of rings',
-      ringsIn,
+      parseRings,
     )
     if ('faults' in read) return read
     const polygons = read.made.map((rings, n) => ({ field: `${at}[${n}]`, rings }))
@@ -88,20 +88,20 @@ function circle(value: Readonly<Record<string, unknown>>, field: string): Parsed
   }
 }
 
-function ringsIn(value: unknown, field: string) {
-  return eachOf(value, field, 'a list of rings, the outer one first', ringIn)
+function parseRings(value: unknown, field: string) {
+  return parseEach(value, field, 'a list of rings, the outer one first', parseRing)
 }
 
-function ringIn(value: unknown, field: string) {
-  return eachOf<LonLat>(
+function parseRing(value: unknown, field: string) {
+  return parseEach<LonLat>(
     value,
     field,
     'a list of positions, the last one the same as the first',
-    positionIn,
+    parsePosition,
   )
 }
 
-function positionIn(value: unknown, field: string) {
+function parsePosition(value: unknown, field: string) {
   const [longitude, latitude] = Array.isArray(value) ? (value as unknown[]) : []
   if (isBetween(longitude, -LARGEST_LONGITUDE, LARGEST_LONGITUDE) && isBetween(latitude, -90, 90)) {
     return { made: [withinHalfTurn(longitude), plain(latitude)] as const }
@@ -115,7 +115,7 @@ function positionIn(value: unknown, field: string) {
 type Read<Made> = { readonly made: Made } | { readonly faults: readonly ShapeFault[] }
 
 /** Parses each item of a non-empty list; an empty ring is not closed. */
-function eachOf<Made>(
+function parseEach<Made>(
   value: unknown,
   field: string,
   expected: string,
@@ -133,7 +133,10 @@ function isBetween(value: unknown, least: number, most: number): value is number
   return typeof value === 'number' && value >= least && value <= most
 }
 
-/** The same point within ±180°: programs that draw across the 180th meridian continue counting. */
+/**
+ * Wraps a longitude to ±180°: programs that draw across the 180th meridian continue counting beyond
+ * it.
+ */
 function withinHalfTurn(longitude: number | undefined): number {
   const same = plain(longitude)
   if (Math.abs(same) <= 180) return same

@@ -5,7 +5,7 @@ type Polygon = readonly PolygonRing[]
 
 export type JoinedPolygons = {
   readonly parts: readonly Polygon[]
-  /** Its edges, as lines whose longitudes do not jump. */
+  /** The area's edges, as lines whose longitudes do not jump. */
   readonly lines: () => readonly PolygonRing[]
 }
 

@@ -35,11 +35,11 @@ function faultOfRing(ring: PolygonRing, field: string): ShapeFault | undefined {
   const last = ring.length - 1
   const [first, end] = [ring[0], ring[last]]
   if (first === undefined || end === undefined || !isSame(first, end)) {
-    const message = `${field} must be closed: its last position is the first one again`
+    const message = `${field} must be closed: its last position must equal the first`
     return { field: `${field}[${Math.max(0, last)}]`, message }
   }
   if (new Set(ring.map(String)).size < 3) {
-    return { field, message: `${field} must have three different positions at least` }
+    return { field, message: `${field} must have at least three different positions` }
   }
   const halfTurn = ring.findIndex(([longitude], n) => {
     const next = ring[n + 1]
@@ -59,7 +59,7 @@ function faultOfRing(ring: PolygonRing, field: string): ShapeFault | undefined {
     const vertex = `${field}[${longitudes.indexOf(east)}]`
     return { field: vertex, message: `${field} must not be wider than 180°` }
   }
-  const crossing = crossingOf(edgesOf(whole))
+  const crossing = findCrossing(edgesOf(whole))
   if (crossing === undefined) return undefined
   const [one, other] = crossing
   const message = `the edges that start at ${field}[${one}] and ${field}[${other}] must not meet: a ring must not cross or touch itself`
@@ -77,9 +77,9 @@ function faultOfHole(
   const inner = unwrapRing(hole)
   const [[begin] = [0]] = inner
   const turn = [longitudeNear(first, begin) - begin, 0, 360, -360].find(
-    (turn) => outsideAt(moved(inner, turn), shell) === -1,
+    (turn) => findIndexOutside(shiftRing(inner, turn), shell) === -1,
   )
-  const outside = outsideAt(moved(inner, turn ?? 0), shell)
+  const outside = findIndexOutside(shiftRing(inner, turn ?? 0), shell)
   if (outside !== -1) {
     const vertex = `${field}[${outside}]`
     return {
@@ -87,7 +87,7 @@ function faultOfHole(
       message: `${vertex} must be inside the outer ring, of which it is a hole`,
     }
   }
-  const own = edgesOf(moved(inner, turn ?? 0))
+  const own = edgesOf(shiftRing(inner, turn ?? 0))
   const leaving = own.at.findIndex((_, n) =>
     around.at.some((_, other) => cross(own, n, around, other)),
   )
@@ -97,11 +97,11 @@ function faultOfHole(
   return { field: vertex, message }
 }
 
-function moved(ring: PolygonRing, turn: number): PolygonRing {
+function shiftRing(ring: PolygonRing, turn: number): PolygonRing {
   return turn === 0 ? ring : ring.map(([longitude, latitude]) => [longitude + turn, latitude])
 }
 
-function outsideAt(ring: PolygonRing, shell: PolygonRing): number {
+function findIndexOutside(ring: PolygonRing, shell: PolygonRing): number {
   const contours = [shell.map(([longitude, latitude]) => [longitude, latitude])]
   return ring.findIndex(
     ([longitude, latitude]) => pointInPolygon([longitude, latitude], contours) === false,
@@ -109,8 +109,8 @@ function outsideAt(ring: PolygonRing, shell: PolygonRing): number {
 }
 
 /**
- * Flat, because all pairs of a thousand may have to be compared: each has x and y of its start and
- * end.
+ * A flat array with x and y of each edge's start and end, because up to all pairs of a thousand
+ * edges are compared.
  */
 type Edges = {
   readonly ends: Float64Array
@@ -130,10 +130,11 @@ function edgesOf(ring: PolygonRing): Edges {
 }
 
 /**
- * Two edges of a ring that meet other than as neighbours: the first such edge, and the first that
- * it meets. From west to east, each edge is compared with those that start before it ends.
+ * Finds two edges of a ring that meet other than as neighbours: the first such edge, and the first
+ * edge that it meets. From west to east, each edge is compared with those that start before it
+ * ends.
  */
-function crossingOf(edges: Edges): readonly [number, number] | undefined {
+function findCrossing(edges: Edges): readonly [number, number] | undefined {
   const { ends, at } = edges
   const west = at.map((_, n) => Math.min(ends[4 * n]!, ends[4 * n + 2]!))
   const fromWest = at.map((_, n) => n).sort((a, b) => west[a]! - west[b]!)
@@ -156,13 +157,13 @@ function crossingOf(edges: Edges): readonly [number, number] | undefined {
 }
 
 function meets({ ends, at }: Edges, n: number, other: number): boolean {
-  if (other === n + 1) return goesBack(ends, n, other)
-  if (n === 0 && other === at.length - 1) return goesBack(ends, other, n)
+  if (other === n + 1) return turnsBack(ends, n, other)
+  if (n === 0 && other === at.length - 1) return turnsBack(ends, other, n)
   return touch(ends, n, other)
 }
 
 /** Whether the second of two neighbours overlaps the first. */
-function goesBack(ends: Float64Array, first: number, second: number): boolean {
+function turnsBack(ends: Float64Array, first: number, second: number): boolean {
   const [a, b] = [4 * first, 4 * second]
   const [ax, ay] = [ends[a + 2]! - ends[a]!, ends[a + 3]! - ends[a + 1]!]
   const [bx, by] = [ends[b + 2]! - ends[b]!, ends[b + 3]! - ends[b + 1]!]
@@ -179,7 +180,10 @@ function touch(ends: Float64Array, a: number, b: number): boolean {
   )
 }
 
-/** Whether two edges share a longitude (axis 0) or a latitude (axis 1): one may lie beyond the other, on its line. */
+/**
+ * Whether two edges share a longitude (axis 0) or a latitude (axis 1): one may lie beyond the
+ * other, on its line.
+ */
 function overlap(ends: Float64Array, a: number, b: number, axis: 0 | 1): boolean {
   const [a0, a1] = [ends[4 * a + axis]!, ends[4 * a + axis + 2]!]
   const [b0, b1] = [ends[4 * b + axis]!, ends[4 * b + axis + 2]!]

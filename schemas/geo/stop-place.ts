@@ -1,10 +1,10 @@
 import { projectToSurface, type EarthPoint } from './earth-point.ts'
 import { metresApart, type TripRecord } from './open-trip.ts'
 
-/** Where a stop is, for deciding whether a device is still there. */
+/** The place of a stop, to decide whether a device is still there. */
 export type StopPlace = {
   readonly middle: EarthPoint
-  /** Where the device has been since the stop was found, until it has settled. */
+  /** The device's stay since the stop was found; absent once the stop has settled. */
   readonly since?: Stay
   readonly isSettled?: true
 }
@@ -13,7 +13,7 @@ type Stay = {
   readonly at: number
   readonly low: EarthPoint
   readonly high: EarthPoint
-  /** The mean over time until the last record: each position counts until the next is known. */
+  /** The time-weighted mean up to the last record: each position counts until the next one. */
   readonly mean: EarthPoint
   readonly last: EarthPoint
   readonly until: number
@@ -22,13 +22,13 @@ type Stay = {
 type PlaceRules = { readonly stopMs: number; readonly stopMetres: number }
 
 /**
- * The stop with one more record; undefined if the device has left it.
- *
- * The first records of a stop may be those of the way there, and their middle beside the place. So a stop settles once:
- * a device that seems to have left, but has stayed around one place for `stopMs` since, is still at the stop. The settled
- * middle is where it was for most of the time: the record by which it leaves moves it little.
+ * Adds a record to the stop; undefined if the device has left it.
+ * The first records of a stop may be those of the way there, and their middle beside the place. So
+ * a stop settles once: a device that seems to have left, but has stayed around one place for
+ * `stopMs` since, is still at the stop. The settled middle is where it was for most of the time:
+ * the record by which it leaves moves it little.
  */
-export function stayAt(
+export function addToStop(
   { middle, since, isSettled }: StopPlace,
   record: TripRecord,
   rules: PlaceRules,

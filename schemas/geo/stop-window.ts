@@ -29,7 +29,7 @@ export class StopWindow {
     upper: new GreatestOfWindow(),
   }))
   #numbers = new Float64Array(FIRST_ROOM * NUMBERS)
-  /** Where the numbers of the first record start, and where those of the next one will. */
+  /** Indexes where the first record starts, and where the next one will start. */
   #first = 0
   #end = 0
   /** The number of records dropped so far: the index of the first one in the window. */
@@ -107,7 +107,9 @@ export class StopWindow {
     return projectToSurface({ x, y, z }) ?? this.#placeAt(this.#first)
   }
 
-  /** The number of records up to the first that is too far from the centre; 0 if none is. */
+  /**
+   * Number of records up to and including the first one too far from the centre; 0 if all are near.
+   */
   get outlierAt(): number {
     const { x, y, z } = this.middle
     const numbers = this.#numbers

@@ -25,7 +25,7 @@ export class TrackTotals {
   readonly #span: TimeSpan
   #last: TimedPlace | undefined
   #lastPlace: EarthPoint | undefined
-  /** -1: none. */
+  /** -1 if no speed was reported. */
   #reportedSpeed = -1
   #computedSpeed = -1
   #records = 0
@@ -51,7 +51,7 @@ export class TrackTotals {
     const metres = distance(lastPlace, place)
     const ms = step.timestamp - last.timestamp
     if (isPathless(metres, ms)) return isLeap(metres, ms)
-    const share = shareIn(this.#span, last.timestamp, ms)
+    const share = computeShare(this.#span, last.timestamp, ms)
     this.distanceMetres += metres
     this.inSpan.distanceMetres += metres * share
     if (ms === 0) return false
@@ -79,7 +79,7 @@ export class TrackTotals {
   }
 }
 
-function shareIn({ from, to }: TimeSpan, begin: number, ms: number): number {
+function computeShare({ from, to }: TimeSpan, begin: number, ms: number): number {
   const end = begin + ms
   if (from <= begin && end < to) return 1
   if (ms === 0) return 0

@@ -2,7 +2,7 @@ import type { TrackStep } from '../devices/read-models.ts'
 import { isPathless, LeapFilter } from './leap-filter.ts'
 import { distance, type EarthPoint } from './earth-point.ts'
 import { OpenTrip, type FoundTrip, metresApart, tripRecord, type TripRecord } from './open-trip.ts'
-import { settleStop, stayAt, type StopPlace } from './stop-place.ts'
+import { settleStop, addToStop, type StopPlace } from './stop-place.ts'
 import { StopWindow } from './stop-window.ts'
 import type { TimeSpan, TrackTotals } from './track-totals.ts'
 
@@ -40,12 +40,12 @@ type OpenStop = Omit<Stop, 'to'> & {
   readonly isCertain: boolean
 }
 
-/** A stop that has ended, and may be merged with the next. */
+/** An ended stop that may still be merged with the next one. */
 type EndedStop = Stop & { readonly isCertain: boolean }
 
 type Piece = {
   readonly open: OpenTrip
-  /** Its records, without those of stops. */
+  /** Number of the trip's records, excluding those of stops. */
   records: number
   readonly isAtStop: boolean
   readonly isCertain: boolean
@@ -118,7 +118,7 @@ export class TripFinder {
 
   #take(record: TripRecord): void {
     if (this.#stop !== undefined) {
-      const around = stayAt(this.#stop.around, record, this.#rules)
+      const around = addToStop(this.#stop.around, record, this.#rules)
       if (around !== undefined) {
         const stop = this.#settle(this.#stop, around)
         this.#stop = { ...stop, around, last: record, records: stop.records + 1 }
@@ -172,7 +172,7 @@ export class TripFinder {
     const ended = this.#ended
     const isKnown = ended === undefined ? !this.#mayJoinUnread : ended.isCertain
     // The window's last record is the first that may belong to the stop.
-    const around = stayAt({ middle }, last, this.#rules) ?? { middle }
+    const around = addToStop({ middle }, last, this.#rules) ?? { middle }
     const found = { kind: 'stop', middle, around, last } as const
     const from = before?.from ?? first.timestamp
     const records = length + (before?.records ?? 0)

@@ -20,12 +20,12 @@ export function alarmNames(alarm: AttributeValue | undefined): Names {
   if (alarm === undefined) return NONE
   const before = known.get(alarm)
   if (before !== undefined) return before
-  const names = namesIn(String(alarm))
+  const names = splitNames(String(alarm))
   known.set(alarm, names)
   return names
 }
 
-function namesIn(list: string): Names {
+function splitNames(list: string): Names {
   const names = new Map<string, string>()
   for (const part of list.split(',')) {
     const name = part.trim().slice(0, LONGEST_NAME).toWellFormed()
@@ -38,7 +38,8 @@ function namesIn(list: string): Names {
 }
 
 /**
- * Whether the attribute `alarm` is a text, or one of the alarms it names: ignoring case and order.
+ * Whether the attribute `alarm` equals a text, ignoring case and order, or names it among other
+ * alarms.
  */
 export function isAlarm(alarm: AttributeValue, text: string): boolean {
   const key = alarmKey(text.trim())

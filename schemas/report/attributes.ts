@@ -37,7 +37,7 @@ export function judgeAttributes(
   if (present.length > MOST) return fault(`must have at most ${MOST} names`)
   const faults = present.flatMap(([name, value]) => faultOf(name, value, { isLogged }) ?? [])
   if (faults.length > 0) return { faults }
-  const attributes = inOrder(present as [string, AttributeValue][])
+  const attributes = sortByName(present as [string, AttributeValue][])
   if (Buffer.byteLength(JSON.stringify(attributes)) <= MOST_BYTES) return { attributes }
   return fault(`must have at most ${MOST_BYTES} bytes as JSON`)
 }
@@ -67,7 +67,7 @@ export function plainAttributes(sent: unknown): Attributes | undefined {
     } else if (typeof value !== 'boolean') return undefined
   }
   if (names.length === 0 || bytes > MOST_BYTES - NUMBER_BYTES) return undefined
-  return named(isInOrder ? names : names.sort(), values as Attributes)
+  return pickNamed(isInOrder ? names : names.sort(), values as Attributes)
 }
 
 /**
@@ -83,7 +83,7 @@ export function keepFittingAttributes(sent: Readonly<Record<string, unknown>>): 
   const kept: [string, AttributeValue][] = []
   let bytes = 1
   let dropped = 0
-  // The alarm is included whatever comes before it.
+  // Always include the alarm, even if other attributes already fill the limit.
   const { alarm, ...others } = sent
   for (const [name, value] of Object.entries({ alarm, ...others })) {
     if (value === undefined || value === null) continue
@@ -95,16 +95,16 @@ export function keepFittingAttributes(sent: Readonly<Record<string, unknown>>): 
       bytes += more
     }
   }
-  return kept.length === 0 ? { dropped } : { attributes: inOrder(kept), dropped }
+  return kept.length === 0 ? { dropped } : { attributes: sortByName(kept), dropped }
 }
 
-function inOrder(entries: readonly (readonly [string, AttributeValue])[]): Attributes {
+function sortByName(entries: readonly (readonly [string, AttributeValue])[]): Attributes {
   const values = Object.fromEntries(entries)
-  return named(Object.keys(values).sort(), values)
+  return pickNamed(Object.keys(values).sort(), values)
 }
 
 /** In the order of these names; a negative zero becomes 0. */
-function named(names: readonly string[], values: Attributes): Attributes {
+function pickNamed(names: readonly string[], values: Attributes): Attributes {
   const attributes: Record<string, AttributeValue> = {}
   for (const name of names) {
     const value = values[name]!
@@ -137,7 +137,7 @@ function nameFault(name: string, holdsKey: (text: string) => boolean): string | 
 function valueFault(value: unknown, holdsKey: (text: string) => boolean): string | undefined {
   if (typeof value === 'boolean') return undefined
   if (typeof value === 'number') {
-    return Number.isFinite(value) ? undefined : 'must be a number that a double can hold'
+    return Number.isFinite(value) ? undefined : 'must be within the range of a double'
   }
   if (typeof value !== 'string') return 'must be a number, true, false or a text'
   if (value.length > MOST_UNITS) return `must have at most ${MOST_UNITS} characters`
@@ -147,7 +147,7 @@ function valueFault(value: unknown, holdsKey: (text: string) => boolean): string
   return 'must not be or contain an API key: send that in the header Authorization only'
 }
 
-/** As JSON Schema. */
+/** The attributes' JSON Schema. */
 export const ATTRIBUTES_SCHEMA = {
   type: 'object',
   maxProperties: MOST,
@@ -157,10 +157,10 @@ export const ATTRIBUTES_SCHEMA = {
     maxLength: MOST_UNITS,
     pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
   },
-  description: `Other data of the device, at most ${MOST_BYTES} bytes of JSON. Names with a meaning: ${knownNames()}`,
+  description: `Other data of the device, at most ${MOST_BYTES} bytes of JSON. Names with a meaning: ${listKnownNames()}`,
 } as const
 
-function knownNames(): string {
+function listKnownNames(): string {
   return Object.entries(KNOWN_ATTRIBUTES)
     .map(([name, { unit }]) => (unit === undefined ? name : `${name} (${unit})`))
     .join(', ')

@@ -26,7 +26,7 @@ export const KNOWN_ATTRIBUTES: Readonly<Record<string, KnownAttribute>> = {
   activity: { type: 'text' },
   /** `wifi`, `mobile` or `offline`. */
   connection: { type: 'text' },
-  /** Why the app reported. */
+  /** The reason why the app reported. */
   trigger: { type: 'text' },
   /** `sos`, `powerCut`, … */
   alarm: { type: 'text' },

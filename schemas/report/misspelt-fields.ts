@@ -10,7 +10,7 @@ const FIELDS = [
 /** Fields of our records and their exports, which are not misspellings of the above. */
 const OF_RECORDS = ['recordId', 'receivedAt', 'imported', 'name', 'labels']
 const KNOWN: ReadonlySet<string> = new Set([...FIELDS, ...OF_RECORDS])
-const LETTERS = FIELDS.map(lettersOf)
+const LETTERS = FIELDS.map(keepLetters)
 
 /** More names than this are not worth listing. */
 const MOST_NAMED = 5
@@ -22,7 +22,7 @@ const MOST_COMPARED = 1000
  * or differ only in case or punctuation: `device_id`. They are ignored like all unknown fields, but
  * hardly on purpose.
  */
-export function misspeltFields(reports: readonly unknown[]): readonly string[] {
+export function findMisspeltFields(reports: readonly unknown[]): readonly string[] {
   let found: Set<string> | undefined
   let compared = 0
   for (const report of reports) {
@@ -42,17 +42,17 @@ export function misspeltFields(reports: readonly unknown[]): readonly string[] {
 
 /** A message about reports that also lists their misspelt fields. */
 export function addMisspelt(message: string, reports: readonly unknown[]): string {
-  const names = misspeltFields(reports)
+  const names = findMisspeltFields(reports)
   return names.length === 0 ? message : `${message}; ignored: ${names.map(quoteName).join(', ')}`
 }
 
 const NONE: readonly string[] = []
 
 function isMisspelt(name: string): boolean {
-  const letters = lettersOf(name)
+  const letters = keepLetters(name)
   return LETTERS.some((known) => isOneEditAway(letters, known))
 }
 
-function lettersOf(name: string): string {
+function keepLetters(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '')
 }

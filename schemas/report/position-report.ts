@@ -28,7 +28,7 @@ export function parsePositionReport(
 /** The fault of an imported position without a time. */
 export const NO_TIMESTAMP: ReportFault = {
   field: 'timestamp',
-  message: 'timestamp is required of an imported position: the ISO 8601 time when it was recorded',
+  message: 'timestamp is required for an imported position: the ISO 8601 time when it was recorded',
 }
 
 /** Validates a position to import, which must have a timestamp. */
@@ -41,13 +41,13 @@ export function parseImportedReport(
   return { faults: [...('faults' in parsed ? parsed.faults : []), NO_TIMESTAMP] }
 }
 
-/** The same, by the rules below alone. */
+/** Parses a report by the rules below alone. */
 export function parseByRules(
   fields: Readonly<Record<string, unknown>>,
   { now }: { now: number },
 ): ReturnType<typeof parsePositionReport> {
   const result = schema.validate(
-    { ...knownFields(fields), attributes: undefined },
+    { ...pickKnownFields(fields), attributes: undefined },
     {
       abortEarly: false,
       convert: false,
@@ -61,7 +61,7 @@ export function parseByRules(
   const judged = judgeAttributes(fields['attributes'])
   if ('faults' in judged) return { faults: [...faults, ...judged.faults] }
   if (faults.length > 0) return { faults }
-  return { report: { ...withoutNegativeZeros(result.value as PositionReport), ...judged } }
+  return { report: { ...replaceNegativeZeros(result.value as PositionReport), ...judged } }
 }
 
 /** The faults of a heartbeat's device id, its only field. */
@@ -71,7 +71,7 @@ export function deviceIdFaults(id: unknown): readonly ReportFault[] {
 }
 
 /** Picks the fields by name, so that nothing else in the body (`__proto__` …) is read. */
-function knownFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function pickKnownFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.keys(REPORT_RULES).map((name) => [name, fields[name]]))
 }
 
@@ -176,7 +176,7 @@ function optional({ name, range: [min, max], expected, advice = '' }: NumberFiel
     .messages({ '*': `${name} must be ${expected}${advice}` })
 }
 
-function withoutNegativeZeros(report: PositionReport): PositionReport {
+function replaceNegativeZeros(report: PositionReport): PositionReport {
   const fields: Record<string, unknown> = { ...report }
   for (const [name, value] of Object.entries(fields)) if (value === 0) fields[name] = 0
   return fields as PositionReport

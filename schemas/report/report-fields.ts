@@ -7,7 +7,7 @@ export type NumberField = {
   readonly expected: string
   /** An addition to the message about a value out of range. */
   readonly advice?: string
-  /** The unit, in documents. */
+  /** Description with the unit, for documentation. */
   readonly meaning: string
 }
 
@@ -72,7 +72,7 @@ export type Coordinate = (typeof COORDINATE_FIELDS)[number]['name']
 export type Measurement = (typeof MEASUREMENT_FIELDS)[number]['name']
 export type Measurements = { readonly [Name in Measurement]?: number }
 
-/** The values of all measurements in the order of the table; null: not reported. */
+/** The values of all measurements in the order of the table; null if not reported. */
 export type MeasurementValues = ValueOfEach<typeof MEASUREMENT_FIELDS>
 type ValueOfEach<Fields> = { readonly [Place in keyof Fields]: number | null }
 

@@ -11,11 +11,11 @@ const TEST = 'This is a test: notifications arrive here.'
 
 /** Something to notify a receiver of. Times in milliseconds since the epoch. */
 export type Item = {
-  /** The same every time it is sent. */
+  /** The same for every attempt to send the item. */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly at: number
-  /** Since when it could have been sent. */
+  /** Time since which the item could have been sent. */
   readonly since: number
 } & (
   | { readonly kind: 'fact'; readonly fact: DeviceFact }
@@ -79,7 +79,7 @@ function hashOf(text: string): string {
 export function itemSentence({ item, deviceName }: Told): string {
   switch (item.kind) {
     case 'fact':
-      return factSentence(item.fact, oneLine(deviceName))
+      return factSentence(item.fact, toOneLine(deviceName))
     case 'gap': {
       const { leftOut, isMissing } = item
       const counted = leftOut === 0 ? [] : [`${leftOut} ${eventsText(leftOut)} ${LEFT_OUT}`]
@@ -88,7 +88,7 @@ export function itemSentence({ item, deviceName }: Told): string {
     case 'test':
       return TEST
     case 'position':
-      return `${oneLine(deviceName)} reported a position`
+      return `${toOneLine(deviceName)} reported a position`
   }
 }
 
@@ -96,15 +96,15 @@ function eventsText(count: number): string {
   return count === 1 ? 'event' : 'events'
 }
 
-/** The same with its time, for readers that see nothing else. */
+/** Returns the sentence with its time, for readers that see nothing else. */
 export function sentenceWithTime(told: Told, zone: string): string {
   const { item } = told
   if (item.kind === 'gap' || item.kind === 'test') return itemSentence(told)
-  return `${clip(oneLine(itemSentence(told)))} (${timeText(item.at, zone)})`
+  return `${clip(toOneLine(itemSentence(told)))} (${timeText(item.at, zone)})`
 }
 
 export function titleOf({ item, deviceName }: Told): string {
-  return deviceIdOf(item) === undefined ? 'GPS' : oneLine(deviceName)
+  return deviceIdOf(item) === undefined ? 'GPS' : toOneLine(deviceName)
 }
 
 /** `2026-01-01 14:05 UTC` */
@@ -116,7 +116,7 @@ function timeText(at: number, zone: string): string {
 /**
  * Names and alarms come from devices: they must not start a new line or change the text direction.
  */
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ')
 }
 

@@ -44,8 +44,8 @@ export function chatRequest(target: Chat, told: Told, zone: string): OutboundReq
     }
     case 'slack': {
       const isSlack = SLACK.test(new URL(target.url).hostname)
-      const text = isSlack ? sentence : withoutMarkdown(sentence)
-      const body = { text: harmless(text), mrkdwn: false }
+      const text = isSlack ? sentence : stripMarkdown(sentence)
+      const body = { text: escapeForChats(text), mrkdwn: false }
       return { url: target.url, headers: JSON_BODY, body: JSON.stringify(body) }
     }
   }
@@ -59,10 +59,10 @@ function priorityOf({ kind, ...item }: Item): { readonly priority?: string } {
 }
 
 /**
- * Escapes Slack's special characters; `@all` mentions nobody in the others, and `:car:` does not
- * become an emoji.
+ * Escapes Slack's special characters; also prevents `@all` from mentioning everybody in other apps,
+ * and `:car:` from becoming an emoji.
  */
-function harmless(text: string): string {
+function escapeForChats(text: string): string {
   return escapeSigns(text, /[&<>]/g)
     .replace(/@(?=\w)/g, '@\u200B')
     .replace(/:(?=[\w+-]+:)/g, ':\u200B')
@@ -72,7 +72,7 @@ function harmless(text: string): string {
  * Mattermost, Rocket.Chat and Discord read Markdown even where Slack's format turns it off
  * (`mrkdwn`); Slack would show the backslashes.
  */
-function withoutMarkdown(text: string): string {
+function stripMarkdown(text: string): string {
   return text.replace(/[\\`*_~|#[\]]|^[-+](?=\s)|(?<=^\d{1,9})[.)]/g, '\\$&')
 }
 
@@ -135,7 +135,7 @@ export function escapeHtml(text: string): string {
   return escapeSigns(text, /[&<>"']/g)
 }
 
-/** For HTML, only these characters. */
+/** Escapes only these characters, as HTML entities. */
 export function escapeSigns(text: string, signs: RegExp): string {
   return text.replace(signs, (sign) => ENTITIES[sign] ?? sign)
 }

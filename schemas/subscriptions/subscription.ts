@@ -17,11 +17,13 @@ export type SubscriptionContent = DeviceSelection & {
   readonly ruleIds?: readonly string[]
   /** Only items whose `at` is within these hours. */
   readonly hours?: Hours
-  /** IANA zone of the times in chats and mails. Absent: that of `hours`, or else the server's. */
+  /**
+   * IANA zone of the times in chats and mails; by default that of `hours`, or else the server's.
+   */
   readonly zone?: string
   /** Minimum time between two deliveries. */
   readonly everySeconds: number
-  /** Items decided longer ago are skipped; absent: see `maxAgeMs`. */
+  /** Items decided longer ago are skipped; see `maxAgeMs` for the default. */
   readonly maxAgeSeconds?: number
   readonly target: ShownTarget
 }
@@ -51,7 +53,7 @@ export type SubscriptionTarget =
       readonly kind: 'webhook'
       readonly url: string
       readonly headers?: Readonly<Record<string, string>>
-      /** Maximum number of items in a request; absent: one, without a list around it. */
+      /** Maximum number of items in a request; by default a single item, not in a list. */
       readonly batch?: number
     }
   | { readonly kind: 'ntfy'; readonly url: string; readonly token?: string }
@@ -135,14 +137,14 @@ export type SubscriptionProgress = {
   }
   /** A warning for operators about the last delivery although it succeeded. */
   readonly notice?: string
-  /** Since when it failed, until everything that waited has been sent. */
+  /** Time since which the subscription failed, until all waiting items have been sent. */
   readonly backlogSince?: number
   /** The warnings of this failure already given. */
   readonly warned?: number
   readonly disabledAt?: number
   /** The number of items waiting while it fails or is disabled. */
   readonly waiting?: WaitingItems
-  /** When it last succeeded, and when a delivery last started. */
+  /** When the last success was, and when a delivery last started. */
   readonly succeededAt?: number
   readonly deliveredAt?: number
   /** The mails of the last hour. */
@@ -162,14 +164,14 @@ export type SubscriptionProgress = {
 
 export type LateMail = {
   readonly to: readonly string[]
-  /** Its items. */
+  /** Ids of the request's items. */
   readonly ids: readonly string[]
   readonly since: number
 }
 
 export type WaitingItems = {
   readonly count: number
-  /** Whether more items wait than were counted. */
+  /** Whether more items are waiting than were counted. */
   readonly more: boolean
   /** The mark after the last item counted. */
   readonly mark: string
@@ -189,7 +191,7 @@ export type DeliveryOutcome = {
   readonly answer: string
 }
 
-/** One request to a receiver, stored for a while. */
+/** A request to a receiver, stored for a limited time. */
 export type SubscriptionDelivery = DeliveryOutcome & {
   readonly accountId: string
   readonly subscriptionId: string
@@ -199,8 +201,8 @@ export type SubscriptionDelivery = DeliveryOutcome & {
   /** The items in it. */
   readonly ids: readonly string[]
   /**
-   * Their devices, if the receiver's response has a text: it may repeat the request. Earlier
-   * versions recorded none.
+   * The items' devices, if the receiver's response has a text, because it may repeat the request.
+   * Earlier versions did not record them.
    */
   readonly deviceIds?: readonly string[]
   /** 1: the first. */

@@ -25,7 +25,7 @@ export function webhookContent(
     now,
     markAfter,
   }: {
-    /** Absent: one item, without a list around it. */
+    /** If absent, the body is a single item, not in a list. */
     readonly batch: number | undefined
     readonly now: number
     readonly markAfter: (count: number) => string

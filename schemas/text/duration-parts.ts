@@ -24,7 +24,7 @@ export function durationParts(
   return parts.filter(([number]) => number > 0)
 }
 
-/** The same as a text in English: `2 h 20 min`. */
+/** Formats a duration in English: `2 h 20 min`. */
 export function durationText(seconds: number): string {
   return durationParts(seconds)
     .map(([number, unit]) => `${number} ${SYMBOLS[unit]}`)

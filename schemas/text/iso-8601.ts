@@ -59,7 +59,7 @@ function milliseconds(parts: Parts): number | undefined {
   const [year, month, day] = [number(parts.year), number(parts.month), number(parts.day)]
   const [hour, minute, second] = [number(parts.hour), number(parts.minute), number(parts.second)]
   const [offsetHours, offsetMinutes] = [number(parts.offsetHours), number(parts.offsetMinutes)]
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined
   if (hour > 23 || minute > 59 || second > 59) return undefined
   if (offsetHours > 23 || offsetMinutes > 59) return undefined
 
@@ -71,7 +71,7 @@ function milliseconds(parts: Parts): number | undefined {
   return parts.sign === '-' ? withYear + offset : withYear - offset
 }
 
-function daysIn(year: number, month: number): number {
+function daysInMonth(year: number, month: number): number {
   if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
 }

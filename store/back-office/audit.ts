@@ -36,13 +36,13 @@ export function auditOf(
     async forgetAuditDetails({ accountId, deviceId, upTo }) {
       const place = { at: upTo + 1, id: '' }
       const query = { accountId, limit: READ_AT_ONCE }
-      for await (const entry of entriesOf(ofSubject(accountId, deviceId), query, place)) {
+      for await (const entry of entriesOf(subjectIndex(accountId, deviceId), query, place)) {
         if (entry.subject.kind === 'device') await forget(entry, deviceId)
       }
       for (const action of ON_MANY) {
         const index = { index: 'action', where: { accountId, action } }
         for await (const entry of entriesOf(index, query, place)) {
-          if (!devicesIn(entry).includes(deviceId)) continue
+          if (!listDeviceIds(entry).includes(deviceId)) continue
           await forget(entry, deviceId)
           if (entry.subject.kind === 'share') await forgetTitle(entry, deviceId)
         }
@@ -53,14 +53,14 @@ export function auditOf(
       const entries: AuditEntry[] = []
       let looked = 0
       let last: string | undefined
-      for await (const entry of newestFirst(query)) {
+      for await (const entry of readNewestFirst(query)) {
         // Two indexes may contain the same entry.
         if (entry.id === last) continue
         if (last !== undefined && (entries.length === query.limit || looked > LOOKED_AT_MOST)) {
           return { entries, next: last }
         }
         if (isWanted(entry, query)) entries.push(entry)
-        looked += 1 + manyIn(entry).length
+        looked += 1 + listManyIds(entry).length
         last = entry.id
       }
       return { entries }
@@ -69,20 +69,20 @@ export function auditOf(
 
   async function forget({ id, details }: AuditEntry, deviceId: string): Promise<void> {
     if (details !== undefined)
-      await changeDocument(audit, id, (entry) => withoutDevice(entry, deviceId))
+      await changeDocument(audit, id, (entry) => removeDevice(entry, deviceId))
   }
 
   /** The entry for the end of a link repeats its title. */
   async function forgetTitle(created: AuditEntry, deviceId: string): Promise<void> {
     const { accountId, subject } = created
     const query = { accountId, limit: READ_AT_ONCE }
-    for await (const entry of entriesOf(ofSubject(accountId, subject.id), query, undefined)) {
+    for await (const entry of entriesOf(subjectIndex(accountId, subject.id), query, undefined)) {
       if (entry.action === 'share.revoked') await forget(entry, deviceId)
     }
   }
 
   /** The entries of all indexes that may hold wanted ones, merged. */
-  async function* newestFirst(query: AuditQuery): AsyncGenerator<AuditEntry, void> {
+  async function* readNewestFirst(query: AuditQuery): AsyncGenerator<AuditEntry, void> {
     const place = await placeOf(query)
     if (place === 'none') return
     const merged = await Promise.all(
@@ -154,7 +154,7 @@ function isNewer(one: Place, other: Place): boolean {
  */
 function indexesFor({ accountId, subjectId, operatorId, action }: AuditQuery): Index[] {
   if (subjectId !== undefined) {
-    const subject = ofSubject(accountId, subjectId)
+    const subject = subjectIndex(accountId, subjectId)
     const ofMany = { index: 'action', where: { accountId, action: DEVICES_LABELLED } }
     return (action ?? DEVICES_LABELLED) === DEVICES_LABELLED ? [subject, ofMany] : [subject]
   }
@@ -165,7 +165,7 @@ function indexesFor({ accountId, subjectId, operatorId, action }: AuditQuery): I
   return [{ index: 'time', where: { accountId } }]
 }
 
-function ofSubject(accountId: string, id: string): Index {
+function subjectIndex(accountId: string, id: string): Index {
   return { index: 'subject', where: { accountId, 'subject.id': id } }
 }
 
@@ -174,13 +174,13 @@ function isWanted(entry: AuditEntry, { action, operatorId, subjectId }: AuditQue
   return (
     (action === undefined || entry.action === action) &&
     (operatorId === undefined || (actor.kind === 'operator' && actor.id === operatorId)) &&
-    (subjectId === undefined || subject.id === subjectId || manyIn(entry).includes(subjectId))
+    (subjectId === undefined || subject.id === subjectId || listManyIds(entry).includes(subjectId))
   )
 }
 
 /** The devices of an entry on several devices. */
-function manyIn(entry: AuditEntry): readonly string[] {
-  return entry.subject.kind === 'devices' ? devicesIn(entry) : []
+function listManyIds(entry: AuditEntry): readonly string[] {
+  return entry.subject.kind === 'devices' ? listDeviceIds(entry) : []
 }
 
 /** The actions on several devices, whose details name the devices. */
@@ -194,7 +194,7 @@ const ON_MANY = [
 ] as const
 
 /** The devices named in the details of an entry on several devices. */
-function devicesIn({ details }: Pick<AuditEntry, 'details'>): readonly string[] {
+function listDeviceIds({ details }: Pick<AuditEntry, 'details'>): readonly string[] {
   const deviceIds = details?.['deviceIds']
   return Array.isArray(deviceIds) ? (deviceIds as readonly string[]) : []
 }
@@ -203,9 +203,9 @@ function devicesIn({ details }: Pick<AuditEntry, 'details'>): readonly string[] 
  * The entry without details of an erased device. Details of other devices, such as their labels,
  * remain; the title of a link is removed, because it may name any of its devices.
  */
-function withoutDevice<Entry extends AuditEntry>(entry: Entry, deviceId: string): Entry {
+function removeDevice<Entry extends AuditEntry>(entry: Entry, deviceId: string): Entry {
   const { details, ...bare } = entry
-  const left = devicesIn(entry).filter((id) => id !== deviceId)
+  const left = listDeviceIds(entry).filter((id) => id !== deviceId)
   if (details === undefined || left.length === 0) return bare as Entry
   const untitled = Object.entries(details).filter(([field]) => field !== 'name')
   return { ...entry, details: { ...Object.fromEntries(untitled), deviceIds: left } }

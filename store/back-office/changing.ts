@@ -21,7 +21,7 @@ export async function repeatUntilDone<T>(attempt: () => Promise<T | undefined>):
 
 /**
  * Replaces a document with `change(document)`, without losing concurrent changes. Returns the new
- * one; undefined if there is none, or `change` returns none.
+ * document; undefined if it does not exist or `change` returns undefined.
  */
 export async function changeDocument<D extends Document>(
   documents: DocumentStore<D>,

@@ -14,7 +14,7 @@ import type { Amount } from './definition-totals.ts'
  */
 export type DefinitionDocument = {
   readonly id: string
-  /** Absent: it was deleted. */
+  /** Absent if the definition was deleted. */
   readonly accountId?: string
   /** The account, also after a deletion. */
   readonly holder?: string
@@ -24,14 +24,17 @@ export type DefinitionDocument = {
   /** Absent if version 0.3.0 wrote the document. */
   readonly version?: number
   readonly deletedAt?: number
-  /** Account and external id: unique. */
+  /** Account and external id, which are unique together. */
   readonly external?: string
-  /** As in the content; absent if version 0.3.0 wrote the document. */
+  /** A copy of the content's name; absent if version 0.3.0 wrote the document. */
   readonly name?: string
   /** The sizes of the content; absent under the same condition as the name. */
   readonly bytes?: number
   readonly vertices?: number
-  /** As JSON: a database would alter some property names, and be slow with thousands of numbers. */
+  /**
+   * The definition as JSON: a database would alter some property names, and be slow with thousands
+   * of numbers.
+   */
   readonly content?: string
 }
 
@@ -83,14 +86,14 @@ export function definitionDocuments<D extends Definition>(
     return document?.accountId === accountId ? document : undefined
   }
 
-  async function* all(accountId: string): AsyncGenerator<readonly D[]> {
+  async function* readAll(accountId: string): AsyncGenerator<readonly D[]> {
     for await (const page of pagesOf(documents, accountId)) {
-      yield page.flatMap((document) => definitionIn<D>(document) ?? [])
+      yield page.flatMap((document) => toDefinition<D>(document) ?? [])
     }
   }
 
   return {
-    get: async (query: { accountId: string; id: string }) => definitionIn<D>(await get(query)),
+    get: async (query: { accountId: string; id: string }) => toDefinition<D>(await get(query)),
 
     /** Returns the stored definitions: those whose external id is taken are omitted. */
     async insert(definitions: readonly D[]): Promise<D[]> {
@@ -102,7 +105,7 @@ export function definitionDocuments<D extends Definition>(
     page: async ({ accountId, after, ...bounds }: DefinitionsPage): Promise<D[]> => {
       const query = { index: 'oldest', where: { accountId }, order: 'desc', ...bounds } as const
       const page = await documents.find({ ...query, ...(after && { after }) })
-      return page.flatMap((document) => definitionIn<D>(document) ?? [])
+      return page.flatMap((document) => toDefinition<D>(document) ?? [])
     },
 
     pageNames: async ({ accountId, limit, after }: DefinitionsPage): Promise<NamedDefinition[]> => {
@@ -110,7 +113,7 @@ export function definitionDocuments<D extends Definition>(
       const page = await documents.find({ ...query, isBrief: true, ...(after && { after }) })
       const named: NamedDefinition[] = []
       for (const { id, createdAt = 0, version = 0, name } of page) {
-        const known = name ?? definitionIn<D>(await documents.get(id))?.name
+        const known = name ?? toDefinition<D>(await documents.get(id))?.name
         named.push({ id, createdAt, version, name: known ?? '' })
       }
       return named
@@ -128,7 +131,7 @@ export function definitionDocuments<D extends Definition>(
     }): Promise<D | undefined> => {
       const where = { external: externalOf(query) }
       const [document] = await documents.find({ index: 'external', where, limit: 1 })
-      return definitionIn<D>(document)
+      return toDefinition<D>(document)
     },
 
     /**
@@ -141,7 +144,7 @@ export function definitionDocuments<D extends Definition>(
     ): Promise<D | Refused | undefined> {
       return repeatUntilDone(async () => {
         const document = await get(query)
-        const before = definitionIn<D>(document)
+        const before = toDefinition<D>(document)
         if (document === undefined || before === undefined) return { outcome: undefined }
         const outcome = await next(before)
         if ('refused' in outcome) return { outcome: outcome.refused }
@@ -168,7 +171,7 @@ export function definitionDocuments<D extends Definition>(
           deletedAt,
           revision,
         })
-        return isDone ? { deleted: definitionIn<D>(document) } : undefined
+        return isDone ? { deleted: toDefinition<D>(document) } : undefined
       }).then(({ deleted }) => deleted)
     },
 
@@ -180,7 +183,7 @@ export function definitionDocuments<D extends Definition>(
       }))
     },
 
-    all,
+    all: readAll,
 
     /**
      * Removes erased devices from the lists of definitions that nobody has changed since the
@@ -197,10 +200,10 @@ export function definitionDocuments<D extends Definition>(
           // Most definitions name no device, and reading them takes long.
           if (one.content?.includes('"deviceIds":') !== true) continue
           await othersTurn()
-          const named = definitionIn<D>(one)?.deviceIds ?? []
+          const named = toDefinition<D>(one)?.deviceIds ?? []
           if (!named.some((deviceId) => erased.has(deviceId))) continue
           await changeDocument(documents, one.id, (document) => {
-            const current = definitionIn<D>(document)
+            const current = toDefinition<D>(document)
             const before = current?.deviceIds
             if (current === undefined || before === undefined) return undefined
             const deviceIds = before.filter((id) => !isErased(id, current.changedAt))
@@ -215,8 +218,8 @@ export function definitionDocuments<D extends Definition>(
     },
 
     /**
-     * First gives documents written by version 0.3.0 a version, one page per call: that version may
-     * be running beside this one.
+     * First assigns a version to documents written by 0.3.0, one page per call: 0.3.0 may be
+     * running at the same time.
      */
     changed: async ({ after, isKnown }: ChangesQuery): Promise<ChangesPage<D>> => {
       const hasMore = await giveVersions()
@@ -231,7 +234,7 @@ export function definitionDocuments<D extends Definition>(
       const changes = whole.flatMap((document) => {
         const { id, changedAt, version = 0 } = document
         if (isKnown(id, version)) return []
-        const definition = definitionIn<D>(document)
+        const definition = toDefinition<D>(document)
         return [{ id, changedAt, version, ...(definition !== undefined && { definition }) }]
       })
       return { changes, last: whole.at(-1)?.version ?? last, isEnd: whole.length === 0 && !hasMore }
@@ -247,7 +250,7 @@ export function definitionDocuments<D extends Definition>(
     const without = await documents.find({ ...query, limit: READ_AT_ONCE })
     if (without.length === 0) return false
     const renewed = without.map((document) => {
-      const definition = definitionIn<D>(document)
+      const definition = toDefinition<D>(document)
       return {
         ...document,
         ...(definition && documentOf(definition)),
@@ -272,7 +275,7 @@ async function* pagesOf(
 }
 
 /** The size of each of an account's definitions. */
-export async function* amountsIn(
+export async function* readAmounts(
   documents: DocumentStore<DefinitionDocument>,
   accountId: string,
 ): AsyncGenerator<Amount, void> {
@@ -282,7 +285,7 @@ export async function* amountsIn(
         yield { geofences: vertices > 0 ? 1 : 0, vertices, bytes }
         continue
       }
-      const definition = definitionIn<Definition>(await documents.get(id))
+      const definition = toDefinition<Definition>(await documents.get(id))
       if (definition !== undefined) yield amountOf(definition)
     }
   }
@@ -315,7 +318,7 @@ export function amountOf(definition: Definition & { readonly progress?: unknown 
   return { geofences: shape === undefined ? 0 : 1, vertices, bytes: Buffer.byteLength(text) }
 }
 
-function definitionIn<D>(document: Revisioned<DefinitionDocument> | undefined): D | undefined {
+function toDefinition<D>(document: Revisioned<DefinitionDocument> | undefined): D | undefined {
   return document?.content === undefined ? undefined : (JSON.parse(document.content) as D)
 }
 

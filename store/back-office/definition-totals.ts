@@ -8,7 +8,7 @@ import type { TooLarge, GeofenceRefused } from '../definitions.ts'
 import type { DocumentStore, Kind } from '../documents.ts'
 import { repeatUntilDone } from './changing.ts'
 
-/** Its id is the account's. */
+/** The document's id is the account's id. */
 export type GeofenceTotals = {
   readonly id: string
   readonly geofences: number
@@ -73,7 +73,7 @@ export function definitionTotals(
       let sum: Amount = { ...before, bytes: before.bytes }
       const refused = amounts.map((amount) => {
         const after = addAmounts(sum, amount)
-        const excess = excessOf(sum, after)
+        const excess = findExcess(sum, after)
         if (excess === undefined) sum = after
         return excess
       })
@@ -83,7 +83,10 @@ export function definitionTotals(
     })
   }
 
-  /** Counts the definitions that fit, in order. Returns why each of the others does not. */
+  /**
+   * Counts definitions in order until the limits are reached. Returns the reason for each rejected
+   * one.
+   */
   async function take(
     accountId: string,
     amounts: readonly Amount[],
@@ -101,7 +104,7 @@ export function definitionTotals(
   return {
     take,
 
-    /** The same for one definition that is not a geofence. */
+    /** Counts a definition that is not a geofence. */
     async takeBytes(accountId: string, bytes: number): Promise<TooLarge | undefined> {
       const [refused] = await take(accountId, [{ ...NOTHING, bytes }])
       return refused === undefined ? undefined : 'too large'
@@ -131,7 +134,7 @@ export function minus(a: Amount, b: Amount): Amount {
 }
 
 /** A definition already above a limit may shrink. */
-function excessOf(before: Amount, after: Amount): GeofenceRefused | undefined {
+function findExcess(before: Amount, after: Amount): GeofenceRefused | undefined {
   const isBeyond = (of: keyof Amount, most: number) => after[of] > most && after[of] > before[of]
   if (isBeyond('geofences', MOST_GEOFENCES)) return 'too many geofences'
   if (isBeyond('vertices', MOST_VERTICES_OF_ACCOUNT)) return 'too many vertices'

@@ -10,7 +10,10 @@ import type {
   Adoption,
   AdoptionStore,
 } from '../definitions.ts'
-import { changedFields, updateFieldRevisions } from '../../schemas/definitions/changed-fields.ts'
+import {
+  listChangedFields,
+  updateFieldRevisions,
+} from '../../schemas/definitions/changed-fields.ts'
 import type { DocumentStore, Kind } from '../documents.ts'
 import { changeDocument } from './changing.ts'
 import { amountOf, definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
@@ -64,7 +67,7 @@ export function definitionsOf(open: {
     return undefined
   }
 
-  async function unknownGeofence(rule: DeviceRule): Promise<RuleRefused | undefined> {
+  async function refuseUnknownGeofence(rule: DeviceRule): Promise<RuleRefused | undefined> {
     const { accountId } = rule
     for (const id of new Set(geofencesOf(rule))) {
       if ((await geofences.get({ accountId, id })) === undefined) return { unknownGeofence: id }
@@ -102,7 +105,7 @@ export function definitionsOf(open: {
       let taken = NOTHING
       const changing = geofences.change<GeofenceRefused>({ accountId, id }, async (before) => {
         const content = next(before)
-        const after = changedGeofence(before, content, changedAt)
+        const after = applyGeofenceChange(before, content, changedAt)
         const { externalId } = after
         if (externalId !== undefined && externalId !== before.externalId) {
           const other = await geofences.findExternal({ accountId, externalId })
@@ -142,7 +145,7 @@ export function definitionsOf(open: {
     async createRule(rule) {
       const { accountId, id, createdAt } = rule
       const whole: DeviceRule = { ...rule, revision: 1, changedAt: createdAt }
-      const unknown = await unknownGeofence(whole)
+      const unknown = await refuseUnknownGeofence(whole)
       if (unknown !== undefined) return unknown
       const { bytes } = amountOf(whole)
       const isTooLarge = await totals.takeBytes(accountId, bytes)
@@ -150,7 +153,8 @@ export function definitionsOf(open: {
       await rules.insert([whole])
       const all = await rules.pageNames({ accountId, limit: MOST_RULES + 1 })
       // The geofence may have been deleted before this rule was stored.
-      const refused = all.length > MOST_RULES ? 'too many rules' : await unknownGeofence(whole)
+      const refused =
+        all.length > MOST_RULES ? 'too many rules' : await refuseUnknownGeofence(whole)
       if (refused === undefined) return whole
       await rules.remove({ accountId, id }, createdAt)
       await totals.giveBack(accountId, { ...NOTHING, bytes })
@@ -165,7 +169,7 @@ export function definitionsOf(open: {
       const changing = rules.change<RuleRefused>({ accountId, id }, async (before) => {
         const { revision, createdAt } = before
         const same = { ...next(before), id, accountId, createdAt }
-        const fields = changedFields(before, same)
+        const fields = listChangedFields(before, same)
         if (fields.length === 0) return { next: before }
         const versions = {
           revision: revision + 1,
@@ -175,7 +179,7 @@ export function definitionsOf(open: {
         const after = { ...same, ...versions }
         const more = amountOf(after).bytes - amountOf(before).bytes
         const refused =
-          (await unknownGeofence(after)) ?? (await totals.takeBytes(accountId, more - taken))
+          (await refuseUnknownGeofence(after)) ?? (await totals.takeBytes(accountId, more - taken))
         if (refused !== undefined) return { refused }
         taken = more
         return { next: after }
@@ -201,8 +205,12 @@ export function definitionsOf(open: {
   }
 }
 
-/** The same geofence if nothing has changed. */
-function changedGeofence(before: Geofence, content: GeofenceContent, changedAt: number): Geofence {
+/** Returns the same geofence if nothing has changed. */
+function applyGeofenceChange(
+  before: Geofence,
+  content: GeofenceContent,
+  changedAt: number,
+): Geofence {
   const { id, accountId, createdAt, revision, inForceSince, enabledSince } = before
   const own = {
     id,
@@ -211,7 +219,7 @@ function changedGeofence(before: Geofence, content: GeofenceContent, changedAt: 
     inForceSince,
     ...(enabledSince !== undefined && { enabledSince }),
   }
-  const fields = changedFields(before, content)
+  const fields = listChangedFields(before, content)
   if (fields.length === 0) return before
   const isSameReach = isDeepStrictEqual(reachOf(content), reachOf(before))
   return {
@@ -230,7 +238,7 @@ function reachOf({ shape, deviceIds, labels, confirmSeconds, enabled }: Geofence
   return { shape, deviceIds, labels, confirmSeconds, enabled }
 }
 
-/** Its id is the account's. */
+/** The document's id is the account's id. */
 type AdoptionDocument = Omit<Adoption, 'accountId'> & { readonly id: string }
 
 export const ADOPTIONS: Kind<AdoptionDocument> = { name: 'adoptions', indexes: {} }

@@ -17,7 +17,7 @@ export function instancesOf({
   instances: DocumentStore<InstanceDocument>
   hours: DocumentStore<InstanceHourDocument>
 }): Instances {
-  /** One document per instance and hour, which only this instance writes. */
+  /** Updates the document of this instance and hour, which no other process writes. */
   async function saveMinute(report: InstanceReport): Promise<void> {
     const { reportedAt, acceptedPerMinute, refusedPerMinute, lag, deadLetters } = report
     const figures = {

@@ -90,7 +90,7 @@ export function grantsOf({
 }): Pick<Keys, 'findGrant'> {
   const setFor = sharedSets()
 
-  async function byHash(secretHash: Uint8Array) {
+  async function findByHash(secretHash: Uint8Array) {
     const hash = hashText(secretHash)
     const [current] = await keys.find({ index: 'secret', where: { secret: hash }, limit: 1 })
     if (current !== undefined) return { key: current, secretValidUntil: undefined }
@@ -103,7 +103,7 @@ export function grantsOf({
 
   return {
     async findGrant(secretHash) {
-      const { key, secretValidUntil } = await byHash(secretHash)
+      const { key, secretValidUntil } = await findByHash(secretHash)
       if (key === undefined) return undefined
       const { accountId } = key
       const [account, disabled] = await Promise.all([

@@ -52,7 +52,7 @@ export const OPERATORS: Kind<OperatorDocument> = {
   },
 }
 
-/** Its id is the hash of its token. */
+/** The document's id is the token's hash. */
 export type SessionDocument = Omit<Session, 'tokenHash'> & {
   readonly id: string
   /** The account's `resumed` when the session was created. */
@@ -96,14 +96,17 @@ export const SHARES: Kind<ShareDocument> = {
 }
 
 /**
- * An erasure being passed to the log, to its projector, or through the back office; its id is the
- * eventId.
+ * An erasure on its way to the log, to its projector, or through the back office; the document's id
+ * is the eventId.
  */
 export type AnnouncedErasure = {
   readonly id: string
   readonly accountId: string
   readonly deviceId: string
-  /** Set once the device is hidden: audit entries and rejected reports up to this time must no longer name it. */
+  /**
+   * Set once the device is hidden: audit entries and rejected reports up to this time must no
+   * longer name it.
+   */
   readonly forgottenUpTo?: number
 }
 
@@ -149,7 +152,7 @@ export const REJECTION_KIND: Kind<RejectionDocument> = {
   },
 }
 
-/** Its id is the instanceId. */
+/** The document's id is the instanceId. */
 export type InstanceDocument = InstanceReport & { readonly id: string }
 
 /** An instance's reports of an hour: its last figures in each minute. */

@@ -10,7 +10,7 @@ import type { OpenDocuments } from '../documents.ts'
 import { accountsOf } from './accounts.ts'
 import { ADOPTIONS, definitionsOf } from './definitions.ts'
 import { auditOf } from './audit.ts'
-import { amountsIn, GEOFENCES, RULES } from './definition-documents.ts'
+import { readAmounts, GEOFENCES, RULES } from './definition-documents.ts'
 import { definitionTotals, GEOFENCE_TOTALS } from './definition-totals.ts'
 import { HANDLINGS, handlingsOf } from './handlings.ts'
 import { instancesOf } from './instances.ts'
@@ -30,7 +30,7 @@ import {
   SPOOLS,
 } from './kinds.ts'
 import { MAILS, mailsOf, DELIVERIES, SUBSCRIPTIONS, subscriptionsOf } from './subscriptions.ts'
-import { byEmail } from './operator-documents.ts'
+import { findDocumentByEmail } from './operator-documents.ts'
 import { addOperator, operatorsOf } from './operators.ts'
 import { rejectionsOf } from './rejections.ts'
 import { rightsOf } from './rights.ts'
@@ -94,13 +94,13 @@ export function openBackOffice(
     subscriptions: open(SUBSCRIPTIONS),
   }
   const totals = definitionTotals(open(GEOFENCE_TOTALS), async function* (accountId) {
-    for (const kind of Object.values(definitions)) yield* amountsIn(kind, accountId)
+    for (const kind of Object.values(definitions)) yield* readAmounts(kind, accountId)
   })
   const rights = rightsOf({ accounts, operators, service: open(SERVICE) })
   return {
     ...accountsOf({
       accounts,
-      isEmailTaken: async (email) => (await byEmail(operators, email)) !== undefined,
+      isEmailTaken: async (email) => (await findDocumentByEmail(operators, email)) !== undefined,
       addOperator: (operator) => addOperator({ accounts, operators, rights }, operator),
     }),
     ...operatorsOf({ accounts, operators, sessions, rights }),

@@ -4,7 +4,7 @@ import type { OperatorDocument } from './kinds.ts'
 import type { Rights } from './rights.ts'
 
 /** The operator with this e-mail, ignoring case. */
-export async function byEmail(
+export async function findDocumentByEmail(
   operators: DocumentStore<OperatorDocument>,
   email: string,
 ): Promise<Revisioned<OperatorDocument> | undefined> {

@@ -3,7 +3,7 @@ import type { Operator, Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { changeDocument, repeatUntilDone } from './changing.ts'
 import type { AccountDocument, OperatorDocument, SessionDocument } from './kinds.ts'
-import { byEmail, documentOf, operatorOf } from './operator-documents.ts'
+import { findDocumentByEmail, documentOf, operatorOf } from './operator-documents.ts'
 import type { rightsOf } from './rights.ts'
 import { endSessions } from './sessions.ts'
 
@@ -60,7 +60,7 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
     },
 
     async findOperatorByEmail(email) {
-      const operator = await byEmail(operators, email)
+      const operator = await findDocumentByEmail(operators, email)
       return operator && operatorOf(operator, await rights.of(operator.accountId))
     },
 

@@ -12,20 +12,20 @@ const DAY_MS = 24 * HOUR_MS
 
 /** How long documents remain after the time that the index sorts them by. */
 const KEPT = [
-  kept(SESSIONS, 'begun', SESSION_LONGEST_MS),
-  kept(SESSIONS, 'seen', SESSION_IDLE_MS),
+  createRemoval(SESSIONS, 'begun', SESSION_LONGEST_MS),
+  createRemoval(SESSIONS, 'seen', SESSION_IDLE_MS),
   // Expired shares are listed for another week.
-  kept(SHARES, 'expires', 7 * DAY_MS),
-  // By then, processes that follow the changes have seen the deletion.
-  kept(GEOFENCES, 'deleted', DAY_MS),
-  kept(RULES, 'deleted', DAY_MS),
-  kept(SUBSCRIPTIONS, 'deleted', DAY_MS),
-  kept(DELIVERIES, 'sent', DELIVERIES_KEPT_MS),
-  kept(INSTANCES, 'reported', HOUR_MS),
+  createRemoval(SHARES, 'expires', 7 * DAY_MS),
+  // Long enough for processes that follow the changes to see the deletion.
+  createRemoval(GEOFENCES, 'deleted', DAY_MS),
+  createRemoval(RULES, 'deleted', DAY_MS),
+  createRemoval(SUBSCRIPTIONS, 'deleted', DAY_MS),
+  createRemoval(DELIVERIES, 'sent', DELIVERIES_KEPT_MS),
+  createRemoval(INSTANCES, 'reported', HOUR_MS),
   // A day later the hour is complete.
-  kept(INSTANCE_HOURS, 'hour', 25 * HOUR_MS),
-  kept(SPOOLS, 'reported', 30 * DAY_MS),
-  kept(REJECTION_KIND, 'received', REJECTIONS_KEPT_MS),
+  createRemoval(INSTANCE_HOURS, 'hour', 25 * HOUR_MS),
+  createRemoval(SPOOLS, 'reported', 30 * DAY_MS),
+  createRemoval(REJECTION_KIND, 'received', REJECTIONS_KEPT_MS),
 ]
 
 export function removalOfOutdated(open: OpenDocuments): Outdated {
@@ -37,7 +37,7 @@ export function removalOfOutdated(open: OpenDocuments): Outdated {
   }
 }
 
-function kept<D extends Document>(kind: Kind<D>, index: string, keptMs: number) {
+function createRemoval<D extends Document>(kind: Kind<D>, index: string, keptMs: number) {
   return (open: OpenDocuments) => {
     const documents = open(kind)
     return (now: number) => documents.removeOlder({ index, than: now - keptMs })

@@ -91,12 +91,12 @@ export function rightsOf({
     /** The rights of operators of one account. */
     async of(accountId: string): Promise<(operatorId: string) => Rights> {
       const [account, found] = await Promise.all([accounts.get(accountId), service.get(SERVICE_ID)])
-      return rightsIn(account, found)
+      return readRights(account, found)
     },
 
     /** The rights in an account that was already read. */
     async in(account: AccountDocument): Promise<(operatorId: string) => Rights> {
-      return rightsIn(account, await service.get(SERVICE_ID))
+      return readRights(account, await service.get(SERVICE_ID))
     },
 
     /**
@@ -136,7 +136,7 @@ type List = {
   >
 }
 
-function rightsIn(
+function readRights(
   account: AccountDocument | undefined,
   service: ServiceDocument | undefined,
 ): (operatorId: string) => Rights {

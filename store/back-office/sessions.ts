@@ -82,7 +82,7 @@ export async function endSessions(
   operatorId: string,
   except?: string,
 ): Promise<void> {
-  for await (const { id } of ofOperator(sessions, operatorId)) {
+  for await (const { id } of findSessionsOf(sessions, operatorId)) {
     if (id !== except) await sessions.remove({ id })
   }
 }
@@ -93,14 +93,14 @@ async function endOldest(
   { id: latest, operatorId }: SessionDocument,
 ): Promise<void> {
   const others: { id: string; createdAt: number }[] = []
-  for await (const { id, createdAt } of ofOperator(sessions, operatorId)) {
+  for await (const { id, createdAt } of findSessionsOf(sessions, operatorId)) {
     if (id !== latest) others.push({ id, createdAt })
   }
   others.sort((a, b) => b.createdAt - a.createdAt)
   for (const { id } of others.slice(SESSIONS_KEPT - 1)) await sessions.remove({ id })
 }
 
-async function* ofOperator(sessions: DocumentStore<SessionDocument>, operatorId: string) {
+async function* findSessionsOf(sessions: DocumentStore<SessionDocument>, operatorId: string) {
   const pages = readPages<SessionDocument>(READ_AT_ONCE, (page) =>
     sessions.find({ index: 'operator', where: { operatorId }, ...page }),
   )

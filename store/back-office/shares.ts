@@ -21,14 +21,14 @@ export function sharesOf({
   livesOf: Erasures['livesOf']
 }): Shares {
   /** Shares of one account, without devices that have been erased since they were shared. */
-  async function shown(documents: readonly Revisioned<ShareDocument>[]): Promise<Share[]> {
+  async function toShares(documents: readonly Revisioned<ShareDocument>[]): Promise<Share[]> {
     const [accountId] = documents.map((share) => share.accountId)
     if (accountId === undefined) return []
     const all = documents.flatMap(({ devices }) => devices.map(({ deviceId }) => deviceId))
     const lives = await livesOf({ accountId, deviceIds: [...new Set(all)] })
     return documents.map((document) => {
       const share = shareOf(document)
-      return withDevices(share, ({ deviceId, life }) => isSameLife(life, lives.get(deviceId)))
+      return keepDevices(share, ({ deviceId, life }) => isSameLife(life, lives.get(deviceId)))
     })
   }
 
@@ -37,7 +37,7 @@ export function sharesOf({
       const document = { ...share, token: hashText(tokenHash) }
       await shares.insert([document])
       // `unshareDevice` may have run before this share was stored.
-      const [{ devices } = share] = await shown([{ ...document, revision: 1 }])
+      const [{ devices } = share] = await toShares([{ ...document, revision: 1 }])
       if (devices.length === share.devices.length) return true
       await shares.remove({ id: share.id })
       return false
@@ -55,7 +55,7 @@ export function sharesOf({
           ...sized,
           ...(last && { after: last }),
         })
-        page.push(...(await shown(part)))
+        page.push(...(await toShares(part)))
         last = part.at(-1)
         if (mostBytes !== undefined || page.length >= limit || part.length < most) return page
         await endOfTurn()
@@ -64,7 +64,7 @@ export function sharesOf({
 
     async findShare(tokenHash) {
       const query = { index: 'token', where: { token: hashText(tokenHash) }, limit: 1 } as const
-      const [share] = await shown(await shares.find(query))
+      const [share] = await toShares(await shares.find(query))
       const account = share && (await accounts.get(share.accountId))
       if (share === undefined || account === undefined) return undefined
       return { share, accountSuspended: account.suspended }
@@ -73,7 +73,7 @@ export function sharesOf({
     async deleteShare({ accountId, shareId }) {
       const document = await shares.get(shareId)
       if (document?.accountId !== accountId) return undefined
-      const [share] = await shown([document])
+      const [share] = await toShares([document])
       return (await shares.remove({ id: shareId })) ? share : undefined
     },
 
@@ -82,7 +82,7 @@ export function sharesOf({
       const isLeft = ({ createdAt }: Share, device: SharedDevice) =>
         device.deviceId !== deviceId || (createdAt > sharedUpTo && isSameLife(device.life, current))
       const without = (share: Revisioned<ShareDocument>) =>
-        withDevices(share, (device) => isLeft(share, device))
+        keepDevices(share, (device) => isLeft(share, device))
       const pages = readPages<Revisioned<ShareDocument>>(LOOKED_AT_ONCE, (page) =>
         shares.find({ index: 'oldest', where: { accountId }, ...page }),
       )
@@ -97,7 +97,7 @@ export function sharesOf({
 }
 
 /** The title is removed with the last device, because it may name it. */
-function withDevices<S extends Share>(share: S, isLeft: (device: SharedDevice) => boolean): S {
+function keepDevices<S extends Share>(share: S, isLeft: (device: SharedDevice) => boolean): S {
   const devices = share.devices.filter(isLeft)
   const shown: S & { name?: string } = { ...share, devices }
   if (devices.length === 0) delete shown.name

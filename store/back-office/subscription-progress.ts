@@ -72,17 +72,17 @@ export function subscriptionsWithProgress(
     let { progress } = definition
     await definitions.change<never>(definition, async (before) => {
       progress = before.progress
-      return { next: withProgress(before, { ...progress, lease: MOVED }) }
+      return { next: joinProgress(before, { ...progress, lease: MOVED }) }
     })
     const { lease, ...rest } = progress
     const kept = lease === undefined || lease.owner === MOVED.owner ? rest : progress
-    await documents.insert([documentOf(withProgress(definition, kept))])
+    await documents.insert([documentOf(joinProgress(definition, kept))])
     const document = await documents.get(definition.id)
-    return document ?? { ...documentOf(withProgress(definition, kept)), revision: 0 }
+    return document ?? { ...documentOf(joinProgress(definition, kept)), revision: 0 }
   }
 
   const join = ({ definition, document }: Stored): DeviceSubscription =>
-    withProgress(definition, progressIn(document))
+    joinProgress(definition, toProgress(document))
 
   async function replace(
     document: Revisioned<ProgressDocument>,
@@ -100,11 +100,11 @@ export function subscriptionsWithProgress(
     return repeatUntilDone(async () => {
       const document = await documents.get(definition.id)
       if (document === undefined) return definition
-      const before = progressIn(document)
+      const before = toProgress(document)
       const progress = next(before) ?? before
       // Even if it stays the same, so that a request already started notices the change.
       const isWritten = await replace(document, progress, definition.revision)
-      return isWritten ? withProgress(definition, progress) : undefined
+      return isWritten ? joinProgress(definition, progress) : undefined
     })
   }
 
@@ -113,7 +113,7 @@ export function subscriptionsWithProgress(
       await documents.insert([documentOf(subscription)])
       const { mark } = subscription.progress
       const left = { mark, deliveries: 0, setAside: [], setAsideInARow: 0, resend: [] }
-      await definitions.insert([withProgress(subscription, { ...left, lease: MOVED })])
+      await definitions.insert([joinProgress(subscription, { ...left, lease: MOVED })])
     },
 
     async find(query: Key): Promise<DeviceSubscription | undefined> {
@@ -135,7 +135,7 @@ export function subscriptionsWithProgress(
         const before = join(stored)
         const after = next(before)
         if (after === undefined) return { outcome: 'refused' as const }
-        const changed = withProgress(after, definition.progress)
+        const changed = joinProgress(after, definition.progress)
         const write = (next: DeviceSubscription) =>
           definitions.change<'again'>(query, async (current) =>
             current.revision === definition.revision && current.changedAt === definition.changedAt
@@ -148,13 +148,13 @@ export function subscriptionsWithProgress(
           if (!isWritten) return undefined
           const written = await write(changed)
           if (written === 'again') return undefined
-          return { outcome: written && withProgress(written, after.progress) }
+          return { outcome: written && joinProgress(written, after.progress) }
         }
         const written = await write(changed)
         if (written === 'again') return undefined
         if (written === undefined) return { outcome: undefined }
         const follows = (progress: SubscriptionProgress) =>
-          next(withProgress(definition, progress))?.progress
+          next(joinProgress(definition, progress))?.progress
         return { outcome: await follow(written, follows) }
       }).then(({ outcome }) => outcome),
 
@@ -166,7 +166,7 @@ export function subscriptionsWithProgress(
         const document = (await documents.get(id)) ?? (await load({ accountId, id }))?.document
         if (document?.accountId !== accountId) return { outcome: undefined }
         const { of: revision } = document
-        const progress = next(progressIn(document), revision)
+        const progress = next(toProgress(document), revision)
         if (progress === undefined) return { outcome: 'refused' as const }
         const isWritten = await replace(document, progress, revision)
         return isWritten ? { outcome: { progress, revision } } : undefined
@@ -177,12 +177,12 @@ export function subscriptionsWithProgress(
       const deleted = await definitions.remove(query, deletedAt)
       if (deleted === undefined) return undefined
       await documents.remove({ id: query.id })
-      return stored === undefined ? deleted : withProgress(deleted, progressIn(stored.document))
+      return stored === undefined ? deleted : joinProgress(deleted, toProgress(stored.document))
     },
   }
 }
 
-function withProgress(
+function joinProgress(
   subscription: DeviceSubscription,
   progress: SubscriptionProgress,
 ): DeviceSubscription {
@@ -193,6 +193,6 @@ function documentOf({ id, accountId, revision: of, progress }: DeviceSubscriptio
   return { id, accountId, of, content: JSON.stringify(progress) }
 }
 
-function progressIn({ content }: ProgressDocument): SubscriptionProgress {
+function toProgress({ content }: ProgressDocument): SubscriptionProgress {
   return JSON.parse(content) as SubscriptionProgress
 }

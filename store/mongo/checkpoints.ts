@@ -14,7 +14,7 @@ const CONFLICT_PAUSE_MS = 20
 /** The last offset processed in each partition: everything up to there has been written. */
 export async function checkpointOf({ applied }: Applied): Promise<Offsets> {
   const found = await applied.find({}, READ).toArray()
-  return Object.fromEntries(found.map((document) => [document._id, placeIn(document)]))
+  return Object.fromEntries(found.map((document) => [document._id, readOffset(document)]))
 }
 
 /**
@@ -26,15 +26,15 @@ export async function findCheckpoint(
   { partition, after = -1 }: Pick<ProjectionBatch, 'partition' | 'after'>,
 ): Promise<Found> {
   const found = await applied.findOne({ _id: partition }, READ)
-  if (placeIn(found) < after)
-    throw new WentBackError(partition, { from: after, to: placeIn(found) })
+  if (readOffset(found) < after)
+    throw new WentBackError(partition, { from: after, to: readOffset(found) })
   return found
 }
 
 /**
  * Moves a partition's checkpoint to the end of a batch, after everything else of the batch has been
- * written, unless another projector has moved it further. Compares and sets, so that it never passes
- * entries that restored read models lack.
+ * written, unless another projector has moved it further. Compares and sets, so that it never
+ * passes entries that restored read models lack.
  */
 export async function moveCheckpoint(
   readModels: Applied,
@@ -42,7 +42,7 @@ export async function moveCheckpoint(
   before: Found,
 ): Promise<void> {
   let found = before
-  while (placeIn(found) < batch.lastOffset) {
+  while (readOffset(found) < batch.lastOffset) {
     if (await replace(readModels, found, batch)) return
     // The other projector's write is readable only once a majority has it.
     await pause(CONFLICT_PAUSE_MS)
@@ -57,7 +57,7 @@ async function replace(
   { partition, lastOffset, entries, foldVersion }: ProjectionBatch,
 ): Promise<boolean> {
   const last = entries.at(-1)
-  // Until there is an event.
+  // A placeholder until there is an event.
   const { offset, id } = found ?? { offset: -1, id: '' }
   const isLater = last !== undefined && last.origin.offset > offset
   const event = isLater ? { offset: last.origin.offset, id: eventIdOf(last.event) } : { offset, id }
@@ -89,6 +89,6 @@ export async function foldVersion({ applied }: Applied): Promise<FoldVersion | u
   return others.every(({ fold }) => fold === first.fold) ? (first.fold ?? 'mixed') : 'mixed'
 }
 
-function placeIn(found: Found): number {
+function readOffset(found: Found): number {
   return found?.upTo ?? -1
 }

@@ -11,7 +11,9 @@ import type {
   PositionRecord,
 } from '../../schemas/devices/read-models.ts'
 
-/** For every read except scans in steps: the server ends reads whose caller has given up. */
+/**
+ * Options for every read except scans in steps: the server ends reads whose caller has given up.
+ */
 export const READ = { maxTimeMS: 5_000 } as const
 
 /** A shape with the named times as BSON dates. */
@@ -121,7 +123,7 @@ export type Collections = {
   readonly meta: Collection<MetaDocument>
 }
 
-/** One generation of the projector's collections. */
+/** The collections of one generation of the read models. */
 export type ReadModelCollections = {
   readonly applied: Collection<CheckpointDocument>
   readonly positions: Collection<PositionDocument>

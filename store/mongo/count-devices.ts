@@ -70,7 +70,7 @@ export async function countDevices(
   } finally {
     await differing.close()
   }
-  // A device that has reported in between was counted by its previous time.
+  // A device that reported in between was counted with its previous time.
   counts.online = Math.max(0, counts.online)
   counts.idle = Math.max(0, counts.idle)
   counts.offline = Math.max(0, counts.offline)

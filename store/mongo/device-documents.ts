@@ -17,7 +17,7 @@ export type StoredDevice = DeviceName & {
   readonly removing?: string
 }
 
-export function storedDevice(document: DeviceStatusDocument): StoredDevice {
+export function toStoredDevice(document: DeviceStatusDocument): StoredDevice {
   const { accountId, deviceId, applied, erased, removing } = document
   const status = deviceStatusOf(document)
   return {
@@ -70,7 +70,7 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
         receivedAt: receivedAt.getTime(),
       })),
     }),
-    ...(readings !== undefined && { readings: readingsIn(readings) }),
+    ...(readings !== undefined && { readings: toReadings(readings) }),
     applied,
   }
 }
@@ -131,7 +131,7 @@ function reported({
   }
 }
 
-function readingsIn(documents: ReadingDocuments): Readings {
+function toReadings(documents: ReadingDocuments): Readings {
   const kinds = READING_KINDS.flatMap((kind) => {
     const some = documents[kind]
     if (some === undefined) return []

@@ -51,7 +51,7 @@ export async function changeLabels(settings: Settings, change: Change): Promise<
     }
     for (const { deviceId } of changes) written.add(deviceId)
   }
-  throw new DependencyError('the labels of devices keep being changed by others', {
+  throw new DependencyError('other processes keep changing the labels of devices', {
     retriable: true,
   })
 }
@@ -130,7 +130,7 @@ function write(
   }
 }
 
-/** Whether all writes were made. */
+/** Returns whether all writes succeeded. */
 async function writeAll(
   settings: Settings,
   writes: AnyBulkWriteOperation<DeviceSettingsDocument>[],

@@ -50,7 +50,7 @@ export async function* deviceRows(
         READ,
       )
       .toArray()
-    const names = words === undefined ? new Map<string, string>() : await namesAmong(statuses)
+    const names = words === undefined ? new Map<string, string>() : await readNames(statuses)
     yield statuses.map(({ deviceId, value }): RankedDevice => {
       return [deviceId, names.get(deviceId) ?? null, value?.getTime() ?? null]
     })
@@ -58,7 +58,7 @@ export async function* deviceRows(
     if (statuses.length < ROWS_AT_ONCE) return
   }
 
-  async function namesAmong(statuses: readonly Narrow[]): Promise<ReadonlyMap<string, string>> {
+  async function readNames(statuses: readonly Narrow[]): Promise<ReadonlyMap<string, string>> {
     const keys = statuses.map(({ deviceId }) => deviceKey({ accountId, deviceId }))
     const [first = '', end = ''] = [keys[0], keys.at(-1)]
     // Among few matching devices there may be many others.

@@ -38,17 +38,19 @@ export async function intervalsOfSettings(
  * Bounds for a status by the time of the last report, so that the settings of only a few devices are
  * joined. Exact if no device has an expected interval.
  */
-export function seenAs(
+export function statusFilter(
   status: NonNullable<DeviceQuery['status']>,
   { deviceIds, seconds }: OwnIntervals,
 ): Filter<DeviceStatusDocument> {
-  if (deviceIds === undefined) return seenWithin(status, [undefined, ...seconds])
-  const usual = seenWithin(status, [undefined])
+  if (deviceIds === undefined) return seenWithinFilter(status, [undefined, ...seconds])
+  const usual = seenWithinFilter(status, [undefined])
   if (deviceIds.length === 0) return usual
-  return { $or: [usual, { deviceId: { $in: [...deviceIds] }, ...seenWithin(status, seconds) }] }
+  return {
+    $or: [usual, { deviceId: { $in: [...deviceIds] }, ...seenWithinFilter(status, seconds) }],
+  }
 }
 
-function seenWithin(
+function seenWithinFilter(
   { is, now }: NonNullable<DeviceQuery['status']>,
   intervals: readonly (number | undefined)[],
 ): Filter<DeviceStatusDocument> {
@@ -87,7 +89,7 @@ export function searchStages({ status, labels }: Searched, settings: string): Do
   return [
     { $lookup: { from: settings, localField: '_id', foreignField: '_id', as: 'settings' } },
     { $set: { settings: { $first: '$settings' } } },
-    { $match: { $and: [...lively(status), ...having(labels)] } },
+    { $match: { $and: [...livenessFilters(status), ...labelFilters(labels)] } },
     { $unset: 'settings' },
   ]
 }
@@ -101,7 +103,7 @@ export function boundIds(devices: readonly string[] | undefined): Filter<DeviceS
   return [{ deviceId: { $in: patterns } }]
 }
 
-function having(labels: DeviceQuery['labels']): Document[] {
+function labelFilters(labels: DeviceQuery['labels']): Document[] {
   return labels === undefined ? [] : [{ 'settings.labels': { $all: [...labels] } }]
 }
 
@@ -109,7 +111,7 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }
 
-function lively(status: DeviceQuery['status']): Document[] {
+function livenessFilters(status: DeviceQuery['status']): Document[] {
   if (status === undefined) return []
   const { is, now } = status
   const isAtMost = (name: keyof typeof SILENCE) => {

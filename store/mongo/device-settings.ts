@@ -73,7 +73,7 @@ export async function expireSettings(
 }
 
 /** The ids of the account's disabled devices. */
-export async function disabledDevices(
+export async function readDisabledDevices(
   deviceSettings: Collection<DeviceSettingsDocument>,
   accountId: string,
 ): Promise<string[]> {

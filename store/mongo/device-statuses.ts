@@ -8,7 +8,7 @@ import type { Change, Fold, PositionEntry, ReportEntry, SeenEntry } from '../rea
 import { READ, type DeviceStatusDocument, type ReadModelCollections } from './collections.ts'
 import {
   deviceDocument,
-  storedDevice,
+  toStoredDevice,
   type DeviceName,
   type StoredDevice,
 } from './device-documents.ts'
@@ -24,9 +24,9 @@ const MOST_ATTEMPTS = 10
 const LONGEST_PAUSE_MS = 200
 
 /**
- * Folds the positions that count, repeats and heartbeats into the statuses of their devices. Returns the
- * changes, and the positions that precede an erasure of their device: they are not folded, and the
- * caller must remove their records.
+ * Folds the positions that count, repeats and heartbeats into the statuses of their devices.
+ * Returns the changes, and the positions that precede an erasure of their device: they are not
+ * folded, and the caller must remove their records.
  */
 export async function foldStatuses(
   statuses: DeviceStatuses,
@@ -127,12 +127,12 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
   },
 ): Promise<void> {
   if (entries.length === 0) return
-  const devices = byDevice(entries)
+  const devices = groupByDevice(entries)
   const names = Array.from(devices.values(), (own) => own[0]!.event)
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
     // Any index will do: if it misses a device because of a concurrent move in the index, the write
     // is a conflict, or there is nothing to write.
-    const found = await byKey(find(statuses, names))
+    const found = await readByKey(find(statuses, names))
     const writes: AnyBulkWriteOperation<DeviceStatusDocument>[] = []
     const absent: DeviceName[] = []
     for (const [key, own] of devices) {
@@ -148,18 +148,20 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
     // The other process's write is readable only once a majority has it.
     await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** attempt))
   }
-  throw new DependencyError('device statuses keep being changed by another projector', {
+  throw new DependencyError('another projector keeps changing the device statuses', {
     retriable: true,
   })
 }
 
-/** The stored state of devices, by `accountId/deviceId`; through the index that misses none. */
+/**
+ * Reads the stored devices, by `accountId/deviceId`, through the index that covers all documents.
+ */
 export async function storedDevices(
   statuses: DeviceStatuses,
   devices: readonly DeviceName[],
 ): Promise<Map<string, StoredDevice>> {
   if (devices.length === 0) return new Map()
-  return byKey(find(statuses, devices).hint({ _id: 1 }))
+  return readByKey(find(statuses, devices).hint({ _id: 1 }))
 }
 
 function find(statuses: DeviceStatuses, devices: readonly DeviceName[]): Found {
@@ -172,12 +174,12 @@ function find(statuses: DeviceStatuses, devices: readonly DeviceName[]): Found {
     .maxTimeMS(READ.maxTimeMS)
 }
 
-async function byKey(found: Found): Promise<Map<string, StoredDevice>> {
+async function readByKey(found: Found): Promise<Map<string, StoredDevice>> {
   const documents = await found.toArray()
-  return new Map(documents.map((document) => [document._id, storedDevice(document)]))
+  return new Map(documents.map((document) => [document._id, toStoredDevice(document)]))
 }
 
-/** Whether all writes were made. */
+/** Returns whether all writes succeeded. */
 async function writeAll(
   statuses: DeviceStatuses,
   writes: AnyBulkWriteOperation<DeviceStatusDocument>[],
@@ -206,7 +208,7 @@ function write(
   return { replaceOne: { filter, replacement } }
 }
 
-function byDevice<Entry extends { readonly event: DeviceName }>(
+function groupByDevice<Entry extends { readonly event: DeviceName }>(
   entries: readonly Entry[],
 ): Map<string, Entry[]> {
   const devices = new Map<string, Entry[]>()

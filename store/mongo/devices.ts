@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { Device } from '../../schemas/devices/read-models.ts'
-import { isRanked, pageAt, ranksAmong } from '../device-ranking.ts'
+import { isRanked, readPageAt, rankAmong } from '../device-ranking.ts'
 import type { DeviceQuery, DevicePlace, Devices } from '../read-models.ts'
 import {
   READ,
@@ -13,7 +13,7 @@ import { countDevices } from './count-devices.ts'
 import { deviceStatusOf } from './device-documents.ts'
 import { deviceRows, SORT_FIELDS } from './device-rows.ts'
 import { changeLabels, countLabels, devicesLabelled } from './device-labels.ts'
-import { boundIds, intervalsOfSettings, searchStages, seenAs } from './device-search.ts'
+import { boundIds, intervalsOfSettings, searchStages, statusFilter } from './device-search.ts'
 import { mongoDeviceSettings, settingsOf } from './device-settings.ts'
 import { pendingErasures } from './hidden-devices.ts'
 import type { Kept } from './retention.ts'
@@ -43,10 +43,10 @@ export function mongoDevices({
       .hint({ _id: 1 })
       .maxTimeMS(READ.maxTimeMS)
       .toArray()
-    return withSettings(found)
+    return joinSettings(found)
   }
 
-  async function withSettings(statuses: readonly DeviceStatusDocument[]): Promise<Device[]> {
+  async function joinSettings(statuses: readonly DeviceStatusDocument[]): Promise<Device[]> {
     const made = await deviceSettings
       .find({ _id: { $in: statuses.map(({ _id }) => _id) } }, READ)
       .toArray()
@@ -59,14 +59,14 @@ export function mongoDevices({
     })
   }
 
-  /** The bounds of a page's filters, and the stages for those that need settings. */
-  async function filtering(page: DeviceQuery, deviceStatuses: Statuses) {
+  /** Builds the bounds for a page's filters, and the stages for filters that need settings. */
+  async function buildFilter(page: DeviceQuery, deviceStatuses: Statuses) {
     const { accountId, status, labels, keyId } = page
     const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
     const bounds = [
       (await kept()).deviceStatuses,
-      ...seen(page),
-      ...inside(page),
+      ...seenBounds(page),
+      ...boxBounds(page),
       ...boundIds(page.devices),
       ...(keyId === undefined ? [] : [{ lastKeyId: keyId }]),
     ]
@@ -74,7 +74,7 @@ export function mongoDevices({
     const labelled = labels && (await devicesLabelled(deviceSettings, { accountId, labels }))
     if (labelled !== undefined) bounds.push({ deviceId: { $in: labelled } })
     const own = status && (await intervalsOfSettings(deviceSettings, accountId))
-    if (status !== undefined && own !== undefined) bounds.push(seenAs(status, own))
+    if (status !== undefined && own !== undefined) bounds.push(statusFilter(status, own))
     const joined = {
       status: own?.seconds.length === 0 ? undefined : status,
       labels: labelled === undefined ? labels : undefined,
@@ -85,17 +85,17 @@ export function mongoDevices({
   async function placeDevices(page: DeviceQuery): Promise<DevicePlace[]> {
     const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
     const { deviceStatuses } = await readModels()
-    const { bounds, joining } = await filtering(page, deviceStatuses)
+    const { bounds, joining } = await buildFilter(page, deviceStatuses)
     if (isRanked(page)) {
       const walk = deviceRows(page, { deviceStatuses, deviceSettings, bounds, joining })
-      return ranksAmong(page, { walk, isInOrder: sort === 'deviceId' })
+      return rankAmong(page, { walk, isInOrder: sort === 'deviceId' })
     }
     const direction = order === 'asc' ? 1 : -1
     const field = SORT_FIELDS[sort]
     const places = await deviceStatuses
       .aggregate<{ deviceId: string; value?: Date }>(
         [
-          { $match: { accountId, $and: [...bounds, ...placesAfter(page)] } },
+          { $match: { accountId, $and: [...bounds, ...boundsAfter(page)] } },
           { $sort: { ...(field !== undefined && { [field]: direction }), deviceId: direction } },
           ...joining,
           { $limit: limit },
@@ -128,7 +128,7 @@ export function mongoDevices({
     placeDevices,
 
     pageDevices: (page) =>
-      pageAt(page, {
+      readPageAt(page, {
         place: placeDevices,
         find: (deviceIds) => findDevices({ accountId: page.accountId, deviceIds }),
       }),
@@ -161,20 +161,20 @@ type Statuses = ReadModelCollections['deviceStatuses']
 type Bounds = Filter<DeviceStatusDocument>[]
 
 /** Matches devices after the end of the previous page. */
-function placesAfter({ sort = 'deviceId', order = 'asc', after }: DeviceQuery): Bounds {
+function boundsAfter({ sort = 'deviceId', order = 'asc', after }: DeviceQuery): Bounds {
   if (after === undefined) return []
   const ahead = order === 'asc' ? '$gt' : '$lt'
   const further = { deviceId: { [ahead]: after.deviceId } }
   if (sort === 'deviceId') return [further]
   const lastSeenAt = new Date(Number(after.value))
-  // The second implies the first, which lets the index scan start at this position.
+  // The second bound implies the first, which lets the index scan start at this position.
   return [
     { lastSeenAt: { [`${ahead}e`]: lastSeenAt } },
     { $or: [{ lastSeenAt: { [ahead]: lastSeenAt } }, further] },
   ]
 }
 
-function seen({ sort, seenFrom, seenBefore }: DeviceQuery): Bounds {
+function seenBounds({ sort, seenFrom, seenBefore }: DeviceQuery): Bounds {
   const bounds: Bounds = []
   if (seenFrom !== undefined) bounds.push({ lastSeenAt: { $gte: new Date(seenFrom) } })
   if (seenBefore !== undefined) bounds.push({ lastSeenAt: { $lt: new Date(seenBefore) } })
@@ -183,7 +183,7 @@ function seen({ sort, seenFrom, seenBefore }: DeviceQuery): Bounds {
   return bounds
 }
 
-function inside({ bbox }: DeviceQuery): Bounds {
+function boxBounds({ bbox }: DeviceQuery): Bounds {
   if (bbox === undefined) return []
   const { west, south, east, north } = bbox
   const longitude = 'lastPosition.longitude'

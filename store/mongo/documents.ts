@@ -25,10 +25,10 @@ type Stored = { readonly _id: string; readonly revision: number } & Readonly<
   Record<string, unknown>
 >
 
-/** Callers have timed out by then; the server should not continue working for them. */
+/** Callers time out sooner; the server should not keep working for them. */
 const READ_WITHIN_MS = 5_000
 
-/** One collection per kind. */
+/** Opens documents with one collection per kind. */
 export function mongoDocuments(db: Db): OpenDocuments {
   return (kind) => documentsOf(collectionOf(db, kind), kind, versionsOf(db, kind.name))
 }
@@ -67,14 +67,14 @@ function documentsOf<D extends Document>(
   versions: Versions,
 ): DocumentStore<D> {
   /** Writes documents, with versions if the kind has them. */
-  function written<T>(
+  function tryWrite<T>(
     documents: readonly Revisioned<Document>[],
     write: (documents: Stored[]) => Promise<T>,
   ): Promise<T> {
-    if (kind.isCounted !== true) return write(documents.map(stored))
+    if (kind.isCounted !== true) return write(documents.map(toStored))
     const ids = documents.map(({ id }) => id)
     return runUnderVersions(versions, { collection, ids }, (of) =>
-      write(documents.map((document, n) => ({ ...stored(document), version: of[n] }))),
+      write(documents.map((document, n) => ({ ...toStored(document), version: of[n] }))),
     )
   }
 
@@ -82,7 +82,7 @@ function documentsOf<D extends Document>(
     if (documents.length === 0) return 0
     const next = documents.map((document) => ({ ...document, revision: document.revision + 1 }))
     try {
-      const { matchedCount } = await written(next, (all) =>
+      const { matchedCount } = await tryWrite(next, (all) =>
         collection.bulkWrite(
           all.map((replacement) => {
             const { _id, revision } = replacement
@@ -103,7 +103,7 @@ function documentsOf<D extends Document>(
       if (documents.length === 0) return []
       const made = documents.map((document) => ({ ...document, revision: 1 }))
       try {
-        await written(made, (all) => collection.insertMany(all, { ordered: false }))
+        await tryWrite(made, (all) => collection.insertMany(all, { ordered: false }))
         return [...documents]
       } catch (error) {
         const taken = duplicatesOf(error)
@@ -146,7 +146,7 @@ function documentsOf<D extends Document>(
               _id: id,
               $or: [{ [field]: { $exists: false } }, { [field]: { $lt: value } }],
             },
-            update: raised(field, value),
+            update: raiseField(field, value),
           },
         })),
         { ordered: false },
@@ -160,7 +160,7 @@ function documentsOf<D extends Document>(
 
     async removeOlder({ than, ...query }) {
       const { equal, ordering } = fieldsOf(kind, query)
-      const field = named(ordering[0] ?? 'id')
+      const field = storedName(ordering[0] ?? 'id')
       await collection.deleteMany({ ...Object.fromEntries(equal), [field]: { $lt: than } })
     },
   }
@@ -173,37 +173,40 @@ function search<D extends Document>(
   const { from, order = 'asc', after } = query
   const { equal, ordering } = fieldsOf(kind, query)
   const bounds: object[] = [Object.fromEntries(equal)]
-  if (from !== undefined) bounds.push({ [named(ordering[0] ?? 'id')]: { $gte: from } })
-  if (after !== undefined) bounds.push(...beyond(after, ordering, order === 'asc' ? '$gt' : '$lt'))
+  if (from !== undefined) bounds.push({ [storedName(ordering[0] ?? 'id')]: { $gte: from } })
+  if (after !== undefined)
+    bounds.push(...filterAfter(after, ordering, order === 'asc' ? '$gt' : '$lt'))
   return {
     filter: { $and: bounds },
-    sort: Object.fromEntries(ordering.map((field) => [named(field), order === 'asc' ? 1 : -1])),
+    sort: Object.fromEntries(
+      ordering.map((field) => [storedName(field), order === 'asc' ? 1 : -1]),
+    ),
   }
 }
 
 /**
  * Matches documents after a position: greater in the first field, or equal and then in the rest.
  */
-function beyond(after: Document, ordering: readonly string[], ahead: '$gt' | '$lt'): object[] {
+function filterAfter(after: Document, ordering: readonly string[], ahead: '$gt' | '$lt'): object[] {
   const place: Readonly<Record<string, unknown>> = after
   const ways = ordering.map((field, n) => ({
-    ...Object.fromEntries(ordering.slice(0, n).map((equal) => [named(equal), place[equal]])),
-    [named(field)]: { [ahead]: place[field] },
+    ...Object.fromEntries(ordering.slice(0, n).map((equal) => [storedName(equal), place[equal]])),
+    [storedName(field)]: { [ahead]: place[field] },
   }))
   const [first = 'id'] = ordering
-  // The second implies the first, which lets the index scan start at this position.
-  return [{ [named(first)]: { [`${ahead}e`]: place[first] } }, { $or: ways }]
+  // The second bound implies the first, which lets the index scan start at this position.
+  return [{ [storedName(first)]: { [`${ahead}e`]: place[first] } }, { $or: ways }]
 }
 
 function projectionOf({ brief = [] }: Kind<never>): Readonly<Record<string, 1>> {
   return Object.fromEntries(['revision', ...brief].map((field) => [field, 1]))
 }
 
-function raised(field: string, value: number): UpdateFilter<Stored> {
+function raiseField(field: string, value: number): UpdateFilter<Stored> {
   return { $set: { [field]: value }, $inc: { revision: 1 } } as object
 }
 
-function stored({ id, ...fields }: Revisioned<Document>): Stored {
+function toStored({ id, ...fields }: Revisioned<Document>): Stored {
   return { _id: id, ...fields }
 }
 
@@ -211,6 +214,6 @@ function splitRevision<D>({ _id, ...fields }: Stored): Revisioned<D> {
   return { id: _id, ...fields } as unknown as Revisioned<D>
 }
 
-function named(field: string): string {
+function storedName(field: string): string {
   return field === 'id' ? '_id' : field
 }

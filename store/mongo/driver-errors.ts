@@ -72,9 +72,9 @@ export function isDuplicateKey(error: unknown): error is MongoError {
 }
 
 /**
- * Indexes in the bulk of the writes that a unique index refused; undefined if anything else failed
- * too. Then the state of the other writes is unknown: a lost connection is reported as a bulk error
- * without write errors, an unmet write concern as one beside them.
+ * Returns the positions, within the bulk, of writes that a unique index refused; undefined if
+ * anything else failed too. Then the state of the other writes is unknown: a lost connection is
+ * reported as a bulk error without write errors, an unmet write concern as one beside them.
  */
 export function duplicatesOf(error: unknown): readonly number[] | undefined {
   if (!(error instanceof MongoBulkWriteError)) return undefined
@@ -93,7 +93,7 @@ const REFUSED_CODES = new Set<unknown>([2, 16, 22, 121, 10_334, 17_419, 17_420])
 
 /** Whether the driver refuses to send it: it cannot be encoded, or is larger than 16 MB. */
 export function isRefusedByDriver(error: unknown): boolean {
-  // By name: a Node error may come from another realm.
+  // Checks the name, because a Node error may come from another realm.
   if ((error as Partial<Error>).name === 'RangeError') return true
   if (error instanceof BSON.BSONError) return true
   return error instanceof MongoInvalidArgumentError && /larger than/.test(error.message)

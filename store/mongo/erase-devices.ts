@@ -10,7 +10,7 @@ import type { Change, ErasureEntry, Fold } from '../read-models.ts'
 import type { Erased, ReadModelCollections } from './collections.ts'
 import type { DeviceName, StoredDevice } from './device-documents.ts'
 import { changeDevices, recordOutcome, type OnConflict } from './device-statuses.ts'
-import { erasedRecords, isErased, addErasure } from './erased.ts'
+import { erasedRecordFilters, isErased, addErasure } from './erased.ts'
 import { positionRecord } from './position-documents.ts'
 
 /**
@@ -55,7 +55,7 @@ export async function eraseDevices(
       })
       return stored
     }
-    const status = await statusBehind(readModels, stored, { erased, fold })
+    const status = await findStatusAfterErasure(readModels, stored, { erased, fold })
     const after = status && { ...status, applied }
     recordOutcome(changes, own, {
       before: stored?.status,
@@ -84,14 +84,16 @@ export async function eraseDevices(
  * The status from reports after the erasure: a device moved here from another partition may have
  * reported there after this erasure, as the times show.
  */
-async function statusBehind(
+async function findStatusAfterErasure(
   { positions }: ReadModelCollections,
   stored: StoredDevice | undefined,
   { erased, fold }: { erased: Erased; fold: Fold },
 ): Promise<DeviceStatus | undefined> {
-  if (stored === undefined || !reportedElsewhere(stored.applied, erased)) return undefined
+  if (stored === undefined || !hasReportedElsewhere(stored.applied, erased)) return undefined
   const { accountId, deviceId, applied } = stored
-  const left = await positions.find({ accountId, deviceId, $nor: erasedRecords(erased) }).toArray()
+  const left = await positions
+    .find({ accountId, deviceId, $nor: erasedRecordFilters(erased) })
+    .toArray()
   const status = left
     .map(positionRecord)
     .filter(({ origin }) => includes(applied, origin))
@@ -103,7 +105,7 @@ async function statusBehind(
   return status && copyHeartbeats(stored.status, status, (heartbeat) => isErased(erased, heartbeat))
 }
 
-function reportedElsewhere(applied: Offsets, { upTo }: Erased): boolean {
+function hasReportedElsewhere(applied: Offsets, { upTo }: Erased): boolean {
   return !hasReached(upTo, applied)
 }
 

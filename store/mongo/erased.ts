@@ -64,8 +64,8 @@ export function isErased(
   )
 }
 
-/** The same as filters; a record matching any of them is erased. */
-export function erasedRecords({ upTo, at }: Erased): Filter<PositionDocument>[] {
+/** Returns filters for erased records: a record matching any filter is erased. */
+export function erasedRecordFilters({ upTo, at }: Erased): Filter<PositionDocument>[] {
   return Object.entries(upTo).flatMap(([key, offset]) => {
     const partition = Number(key)
     return [

@@ -6,7 +6,7 @@ import { READ } from './collections.ts'
 import { isRefusedByDriver, refusalsOf } from './driver-errors.ts'
 import {
   stateDocument,
-  stateIn,
+  toFactState,
   type FactCollections,
   type StateDocument,
 } from './fact-documents.ts'
@@ -16,7 +16,7 @@ export type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
   readonly state: FactState
   readonly outbox: readonly DeviceFact[]
   readonly isCleanUp: boolean
-  /** From memory: another process may have changed it since. */
+  /** The state from memory; another process may have changed it since. */
   readonly isRemembered: boolean
   /** The length of the state as JSON. */
   readonly bytes: number
@@ -25,7 +25,7 @@ export type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
 export function knownState(document: StateDocument): KnownState {
   const { partition, revision, outbox = [], cleanUp } = document
   return {
-    state: stateIn(document),
+    state: toFactState(document),
     partition,
     revision,
     outbox: readOutbox(outbox),
@@ -37,7 +37,7 @@ export function knownState(document: StateDocument): KnownState {
 
 /** A state to write, with its facts. */
 export type FactChange = StateWithFacts & {
-  /** The revision that it replaces; undefined: there was none. */
+  /** The revision to replace; undefined for a new state. */
   readonly from: string | undefined
   /** Facts from before the erasure must be removed first. */
   readonly isCleanUp: boolean
@@ -89,8 +89,8 @@ type Written = {
 }
 
 /**
- * Returns the changes that were written, and those that never can be. The rest failed because
- * another process has changed the state.
+ * Returns the changes that were written, and those that can never be written. The rest failed
+ * because another process has changed the state.
  */
 export async function writeChanges(
   states: FactCollections['states'],

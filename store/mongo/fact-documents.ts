@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb'
 import { lifeOf, type FactState } from '../../schemas/facts/fact-state.ts'
 import { definitionIdOf, type DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
-import { definitionsHolding, stateSeenAt } from '../facts.ts'
+import { definitionsHolding, findLastSeen } from '../facts.ts'
 import { duplicatesOf, isDuplicateKey } from './driver-errors.ts'
 
 /** `_id` is `accountId/deviceId`. As text: alarm names may be invalid as field names. */
@@ -11,7 +11,7 @@ export type StateDocument = {
   readonly accountId: string
   readonly deviceId: string
   readonly partition: number
-  /** Null: never. While there is an outbox, 0. */
+  /** When the device is due; null for never, 0 while there is an outbox. */
   readonly due: number | null
   readonly seenAt: Date
   readonly state: string
@@ -23,8 +23,8 @@ export type StateDocument = {
   readonly revision: string
   readonly outbox?: readonly string[]
   /**
-   * Until then, the process that wrote the outbox completes it; afterwards, any process that reads
-   * it.
+   * Before this time, only the process that wrote the outbox completes it; afterwards, any process
+   * that reads it does.
    */
   readonly takenOverFrom?: number
   /** Facts from before its erasure may have been inserted after it: they must be removed again. */
@@ -47,7 +47,7 @@ export type FactDocument = {
   readonly fact: string
 }
 
-/** `_id`: the partition, or `BEGUN`. */
+/** `_id` is the partition, or `BEGUN`. */
 export type FactProgressDocument = {
   readonly _id: number
   readonly upTo: number
@@ -100,7 +100,7 @@ export async function makeFactIndexes({ states, facts }: FactCollections): Promi
 }
 
 /** The range of an account's device keys: account ids contain no slash, and 0 follows the slash. */
-export function ofAccount(accountId: string) {
+export function accountFilter(accountId: string) {
   return { $gte: `${accountId}/`, $lt: `${accountId}0` }
 }
 
@@ -116,7 +116,7 @@ export function stateDocument(
     deviceId,
     partition,
     due: state.due,
-    seenAt: new Date(stateSeenAt(state)),
+    seenAt: new Date(findLastSeen(state)),
     state: JSON.stringify(state),
     life: lifeOf(state),
     ...(holding.length > 0 && { holding }),
@@ -141,7 +141,7 @@ export function factDocument(fact: DeviceFact, life: string): FactDocument {
   }
 }
 
-export function stateIn({ state }: Pick<StateDocument, 'state'>): FactState {
+export function toFactState({ state }: Pick<StateDocument, 'state'>): FactState {
   return JSON.parse(state) as FactState
 }
 

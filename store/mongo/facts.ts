@@ -2,7 +2,7 @@ import type { Collection, Filter } from 'mongodb'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import {
-  standingSince,
+  findStandingSince,
   type DeviceSince,
   type DueDevice,
   type FactStore,
@@ -12,8 +12,8 @@ import { READ, type DeviceSettingsDocument } from './collections.ts'
 import { mongoWatchSettings } from './watch-settings.ts'
 import { boundIds } from './device-search.ts'
 import {
-  ofAccount,
-  stateIn,
+  accountFilter,
+  toFactState,
   type FactCollections,
   type FactDocument,
   type StateDocument,
@@ -46,7 +46,7 @@ function factReads({
 }): FactReads {
   type OfLife = Pick<FactDocument, 'accountId' | 'deviceId' | 'life'>
 
-  async function living<Document extends OfLife>(
+  async function dropEarlierLives<Document extends OfLife>(
     documents: readonly Document[],
   ): Promise<readonly Document[]> {
     const devices = [...new Set(documents.map(deviceKey))]
@@ -75,11 +75,12 @@ function factReads({
       for (;;) {
         const limit = query.limit - page.length
         const documents = await facts
-          .find(filtering(query, hidden, after), READ)
+          .find(buildFilter(query, hidden, after), READ)
           .sort({ at: -1, sequence: -1, _id: -1 })
           .limit(limit)
           .toArray()
-        for (const { fact } of await living(documents)) page.push(JSON.parse(fact) as DeviceFact)
+        for (const { fact } of await dropEarlierLives(documents))
+          page.push(JSON.parse(fact) as DeviceFact)
         const last = documents.at(-1)
         if (last === undefined || documents.length < limit || page.length === query.limit) {
           return page
@@ -91,7 +92,7 @@ function factReads({
     async findFacts({ accountId, ids }) {
       const hidden = new Set(await hiddenDevices(accountId))
       const _id = { $in: ids.map((id) => `${accountId}/${id}`) }
-      const found = await living(await facts.find({ _id }, READ).toArray())
+      const found = await dropEarlierLives(await facts.find({ _id }, READ).toArray())
       return found.flatMap(({ deviceId, fact }) =>
         hidden.has(deviceId) ? [] : [JSON.parse(fact) as DeviceFact],
       )
@@ -105,13 +106,15 @@ function factReads({
         .find({ _id }, READ)
         .project<OfLife & Pick<FactDocument, '_id'>>({ accountId: 1, deviceId: 1, life: 1 })
         .toArray()
-      return new Set((await living(found)).map(({ _id }) => _id.slice(accountId.length + 1)))
+      return new Set(
+        (await dropEarlierLives(found)).map(({ _id }) => _id.slice(accountId.length + 1)),
+      )
     },
 
     watchSettings: mongoWatchSettings(deviceSettings, settingsVersions),
 
     async judgedDevices({ accountId, after, limit }) {
-      const range = ofAccount(accountId)
+      const range = accountFilter(accountId)
       const from = after === undefined ? {} : { $gt: deviceKey({ accountId, deviceId: after }) }
       return states
         .find({ _id: { ...range, ...from } }, READ)
@@ -126,7 +129,7 @@ function factReads({
       const documents = await states.find({ _id: { $in: ids } }, READ).toArray()
       return new Map(
         documents.flatMap((document) => {
-          const { definitions } = stateIn(document)
+          const { definitions } = toFactState(document)
           return definitions === undefined ? [] : [[document.deviceId, definitions] as const]
         }),
       )
@@ -144,8 +147,8 @@ function factReads({
           .project<Pick<StateDocument, '_id' | 'deviceId' | 'state'>>({ deviceId: 1, state: 1 })
           .toArray()
         for (const { deviceId, ...document } of documents) {
-          const { definitions } = stateIn(document)
-          const since = definitions && standingSince(definitions, definitionId, revision)
+          const { definitions } = toFactState(document)
+          const since = definitions && findStandingSince(definitions, definitionId, revision)
           if (since !== undefined && !hidden.has(deviceId)) devices.push({ deviceId, since })
         }
         const end = documents.at(-1)
@@ -159,7 +162,7 @@ function factReads({
 
 type FactPlace = Pick<FactDocument, '_id' | 'at' | 'sequence'>
 
-function filtering(
+function buildFilter(
   query: FactsQuery,
   hidden: readonly string[],
   after: FactPlace | undefined,

@@ -127,7 +127,7 @@ export async function* scanRecords(
   }
 }
 
-/** One step along the index: listing distinct values would read all of it. */
+/** Takes one step along the index: listing distinct values would read all of it. */
 function firstAccountAfter<T extends { readonly accountId: string }>(
   collection: Collection<T>,
   filter: Filter<T> = {},

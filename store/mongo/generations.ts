@@ -72,7 +72,7 @@ export async function openGeneration(
 ): Promise<ReadModelCollections> {
   const { generation: inUse, newest } = await generationsOf(meta)
   if (generation !== inUse && generation !== newest) {
-    throw new DependencyError(`generation ${generation} of the read models is gone`, {
+    throw new DependencyError(`generation ${generation} of the read models has been removed`, {
       retriable: true,
     })
   }
@@ -133,7 +133,7 @@ export async function beginRebuild(
       )
       try {
         const { matchedCount } = await awaitAnswer(switching, SWITCHED_WITHIN_MS, 'switchOver')
-        if (matchedCount === 0) throw takenOver()
+        if (matchedCount === 0) throw takenOverError()
       } catch (error) {
         // It timed out, but may have succeeded; make sure that it cannot succeed later.
         if ((await stopBuilding(meta, to)) !== to) throw error
@@ -142,7 +142,7 @@ export async function beginRebuild(
 
     async end() {
       clearInterval(renewing)
-      await repeated(async () => {
+      await repeatBriefly(async () => {
         const inUse = await stopBuilding(meta, to)
         await sealReadModels(db, (one) => (one === from || one === to) && one !== inUse)
         await releaseLock(meta, lock)
@@ -152,7 +152,7 @@ export async function beginRebuild(
 }
 
 /** A server that pauses briefly must not fail a rebuild that has already switched. */
-async function repeated(work: () => Promise<void>): Promise<void> {
+async function repeatBriefly(work: () => Promise<void>): Promise<void> {
   const pauses = backOff({ firstMs: 200, longestMs: 2_000 })
   const deadline = performance.now() + ENDED_WITHIN_MS
   for (;;) {
@@ -183,10 +183,10 @@ async function nextGeneration(meta: Collections['meta']): Promise<{ from: number
     { _id: 'read-models', generation, newest },
     { $set: { newest: to, building: to } },
   )
-  if (matchedCount === 0) throw takenOver()
+  if (matchedCount === 0) throw takenOverError()
   return { from: generation, to }
 }
 
-function takenOver(): DependencyError {
+function takenOverError(): DependencyError {
   return new DependencyError('another rebuild has taken over', { retriable: false })
 }

@@ -21,9 +21,9 @@ type Sources = Pick<Collections, 'hiddenDevices'> & Pick<ReadModelCollections, '
 const SWEPT_AT_ONCE = 500
 
 /**
- * The devices, of those given or of the whole account, with an erasure that the read models have
- * not applied, and the time of the newest. Readers must check here before they read a device's
- * status document: an erasure missing here has been applied there.
+ * Finds the devices, among the given ones or in the whole account, with an erasure that the read
+ * models have not applied, and the time of the newest erasure. Readers must check here before they
+ * read a device's status document: an erasure missing here has been applied there.
  */
 export async function pendingErasures(
   { hiddenDevices, deviceStatuses }: Sources,

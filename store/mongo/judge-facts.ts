@@ -25,7 +25,7 @@ import {
   BEGUN,
   insertNew,
   stateDocument,
-  stateIn,
+  toFactState,
   type FactCollections,
   type FactProgressDocument,
   type StateDocument,
@@ -48,7 +48,10 @@ export type FactWrites = Pick<
 const REMEMBERED_BYTES = 32 * 2 ** 20
 /** Number of states read together. */
 const READ_AT_ONCE = 250
-/** By then a process that decided facts before an erasure has almost certainly inserted them. */
+/**
+ * Long enough for a process that decided facts before an erasure to have inserted them, almost
+ * certainly.
+ */
 const CLEANED_UP_AFTER_MS = 60_000
 
 /**
@@ -96,7 +99,7 @@ export function factWrites({
     // Each further round reads states that were cached, writes at least one state that others have
     // changed since, in the cache or the store, or continues a judging that stopped early.
     while (left.length > 0) {
-      const before = await found(left)
+      const before = await readStates(left)
       const revision = randomUUID()
       const done = new Set<string>()
       let changes: FactChange[] = []
@@ -160,7 +163,9 @@ export function factWrites({
   }
 
   /** Cached only once written, so a failed write is read again. */
-  async function found(devices: readonly JudgeDevice[]): Promise<ReadonlyMap<string, KnownState>> {
+  async function readStates(
+    devices: readonly JudgeDevice[],
+  ): Promise<ReadonlyMap<string, KnownState>> {
     const known = new Map<string, KnownState>()
     const unknown: string[] = []
     for (const device of devices) {
@@ -229,7 +234,7 @@ export function factWrites({
       remembered.delete(_id)
       for (;;) {
         const before = await states.findOne({ _id }, READ)
-        const state = eraseState(before === null ? undefined : stateIn(before), erasure)
+        const state = eraseState(before === null ? undefined : toFactState(before), erasure)
         // An earlier attempt may have ended before removing the facts.
         if (state === undefined) return before === null ? undefined : removeOtherLives(before)
         const place = { partition: erasure.origin.partition, revision: randomUUID() }
@@ -276,7 +281,7 @@ export function factWrites({
   }
 }
 
-/** So that devices with little state do not accumulate in the cache without limit. */
+/** A minimum, so that devices with little state do not accumulate in the cache without limit. */
 const LEAST_BYTES = 400
 
 type Outcome = { readonly facts: DeviceFact[]; readonly failed: FailedDevice[] }

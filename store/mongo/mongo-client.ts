@@ -125,7 +125,7 @@ const PAUSES = { firstMs: 200, longestMs: 2_000 }
 export type Preparation<T> = {
   /**
    * The result of `prepare`.
-   * @throws {DependencyError} that says why there is no result, or none yet.
+   * @throws {DependencyError} with the reason if there is no result (yet).
    */
   readonly current: () => T
   /** Stops pending attempts. */
@@ -183,7 +183,7 @@ export async function startPreparing<T>(
       if (isUnauthorized(cause) && error instanceof DependencyError) {
         return { kind: 'refused', error }
       }
-      return { kind: 'failed', error: outage.mark(notReady(error)) }
+      return { kind: 'failed', error: outage.mark(notReadyError(error)) }
     }
   }
 }
@@ -194,7 +194,7 @@ type Outcome<T> =
   | { readonly kind: 'refused'; readonly error: DependencyError }
 
 /** Any cause (no server, a wrong password) may be fixed later. */
-function notReady(cause: unknown): DependencyError {
+function notReadyError(cause: unknown): DependencyError {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new DependencyError(`the store is not ready: ${reason}`, { retriable: true, cause })
 }

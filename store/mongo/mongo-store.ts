@@ -11,7 +11,7 @@ import {
   guardMethods,
   startPreparing,
 } from './mongo-client.ts'
-import { disabledDevices } from './device-settings.ts'
+import { readDisabledDevices } from './device-settings.ts'
 import { mongoDevices } from './devices.ts'
 import { mongoDocuments } from './documents.ts'
 import { versionsOf } from './versions.ts'
@@ -80,7 +80,7 @@ export async function openMongoStore({
   /** The outages of the server, if other clients of the process use it too. */
   outage?: Outage
 }): Promise<Store> {
-  const logger = outage.quieted(ownLogger)
+  const logger = outage.quietLogger(ownLogger)
   const client = openClient(url)
   const db = databaseOf(client, url)
   const closing = new AbortController()
@@ -123,7 +123,7 @@ export async function openMongoStore({
   const removal = backgroundRemoval({ logger, signal: closing.signal })
   const project = projection({ removal, logger })
   const retentionDays = followRetention(readModels)
-  const kept = async () => retentionAt(clock.now(), await retentionDays())
+  const readKept = async () => retentionAt(clock.now(), await retentionDays())
   const rejections = openRejections(mongoDocuments(db), { clock })
   const announced = mongoDocuments(db)(ANNOUNCED_ERASURES)
   const erasures = mongoErasures({
@@ -140,12 +140,12 @@ export async function openMongoStore({
     },
   })
   const backOffice = openBackOffice(mongoDocuments(db), {
-    disabledDevices: (accountId) => disabledDevices(collections.deviceSettings, accountId),
+    disabledDevices: (accountId) => readDisabledDevices(collections.deviceSettings, accountId),
     livesOf: (query) => erasures.livesOf(query),
   })
   const store: Omit<Store, 'close'> = {
-    ...mongoReadModels({ collections, readModels, kept, project }),
-    ...mongoDevices({ collections, readModels, kept }),
+    ...mongoReadModels({ collections, readModels, kept: readKept, project }),
+    ...mongoDevices({ collections, readModels, kept: readKept }),
     ...erasures,
     retentionDays,
     ...backOffice,

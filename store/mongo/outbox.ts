@@ -51,7 +51,7 @@ export function outboxes({ states, facts }: Pick<FactCollections, 'states' | 'fa
     }
   }
 
-  /** In full, they are many times as long as in an outbox. */
+  /** Events in full are many times as long as in an outbox. */
   async function insertFacts(changes: readonly StateWithFacts[]): Promise<void> {
     let piece: FactDocument[] = []
     let bytes = 0

@@ -23,7 +23,9 @@ export function positionRecord({ _id, ...fields }: PositionDocument): PositionRe
   }
 }
 
-/** The fields that a track is computed from; `accountId` is needed to read the record id from `_id`. */
+/**
+ * The fields that a track is computed from; `accountId` is needed to read the record id from `_id`.
+ */
 export const STEP_FIELDS = {
   accountId: 1,
   timestamp: 1,
@@ -43,7 +45,7 @@ export function trackStep(document: StepDocument): TrackStep {
   return { timestamp: timestamp.getTime(), latitude, longitude, speed, accuracy, recordId, origin }
 }
 
-/** The same, and the fields that a track returns for its points. */
+/** These fields plus those that a track returns for its points. */
 export const TRACK_FIELDS = {
   ...STEP_FIELDS,
   ...(Object.fromEntries(OPTIONAL_FIELDS.map((name) => [name, 1])) as OptionalProjection),

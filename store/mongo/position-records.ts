@@ -16,7 +16,7 @@ import {
   type ReadModelCollections,
 } from './collections.ts'
 import type { DeviceName } from './device-documents.ts'
-import { erasedRecords, isErased } from './erased.ts'
+import { erasedRecordFilters, isErased } from './erased.ts'
 import { pendingErasures } from './hidden-devices.ts'
 import {
   positionRecord,
@@ -59,7 +59,7 @@ export async function findPosition(
   )
   if (document === null) return undefined
   const record = positionRecord(document)
-  const erased = await erasedOf(sources, record)
+  const erased = await readErased(sources, record)
   return erased === 'everything' || isErased(erased, record) ? undefined : record
 }
 
@@ -68,7 +68,7 @@ export async function findLastPositions(
   { accountId, deviceIds, before }: Parameters<ReadModels['findLastPositions']>[0],
   kept: Filter<PositionDocument>,
 ): Promise<PositionRecord[]> {
-  const erased = await erasedOfEach(sources, { accountId, deviceIds })
+  const erased = await readErasedOfEach(sources, { accountId, deviceIds })
   const found: PositionDocument[] = []
   for (let at = 0; at < deviceIds.length; at += FOUND_AT_ONCE) {
     const last = async (deviceId: string) => {
@@ -87,9 +87,9 @@ export async function readNear(
   { accountId, deviceIds, following, from, to, boxes, limit }: NearQuery,
   kept: Filter<PositionDocument>,
 ): ReturnType<ReadModels['readNear']> {
-  const erased = await erasedOfEach(sources, { accountId, deviceIds })
+  const erased = await readErasedOfEach(sources, { accountId, deviceIds })
   const visible = deviceIds.filter((deviceId) => erased.get(deviceId) !== 'everything')
-  const inRange = (ids: readonly string[], until: number) => ({
+  const rangeFilter = (ids: readonly string[], until: number) => ({
     accountId,
     deviceId: { $in: [...ids] },
     timestamp: { $gte: new Date(from), $lt: new Date(until) },
@@ -97,7 +97,7 @@ export async function readNear(
   let until = to
   const limited = { limit: limit + 1, ...READ }
   while (until - from > 1) {
-    const count = await sources.positions.countDocuments(inRange(visible, until), limited)
+    const count = await sources.positions.countDocuments(rangeFilter(visible, until), limited)
     if (count <= limit) break
     until = Math.floor((from + until) / 2)
   }
@@ -105,11 +105,11 @@ export async function readNear(
     latitude: { $gte: south, $lte: north },
     longitude: { $gte: west, $lte: east },
   }))
-  const wanted = { ...inRange(visible, until), $or: inBoxes }
+  const wanted = { ...rangeFilter(visible, until), $or: inBoxes }
   const near = [...following, ...(await sources.positions.distinct('deviceId', wanted, READ))]
   const shown = near.filter((deviceId) => erased.get(deviceId) !== 'everything')
   const documents = await sources.positions
-    .find({ ...inRange(shown, until), $and: [kept] }, READ)
+    .find({ ...rangeFilter(shown, until), $and: [kept] }, READ)
     .project<NearDocument>(NEAR_FIELDS)
     .toArray()
   const tracks = new Map<string, NearDocument[]>()
@@ -123,7 +123,7 @@ export async function readNear(
     else track.push(document)
   }
   const steps = (track: NearDocument[]) =>
-    inOrder(track, 1).map(({ timestamp, latitude, longitude, accuracy = null }) => ({
+    sortDocuments(track, 1).map(({ timestamp, latitude, longitude, accuracy = null }) => ({
       timestamp: timestamp.getTime(),
       latitude,
       longitude,
@@ -154,11 +154,11 @@ export async function findTrackPoints(
   { accountId, deviceId, recordIds }: Parameters<ReadModels['findTrackPoints']>[0],
   kept: Filter<PositionDocument>,
 ): Promise<TrackRow[]> {
-  const erased = await erasedOf(sources, { accountId, deviceId })
+  const erased = await readErased(sources, { accountId, deviceId })
   if (erased === 'everything') return []
   const ids = recordIds.map((recordId) => recordKey({ accountId, recordId }))
   const bounds: Filter<PositionDocument>[] = [kept, { _id: { $in: ids } }]
-  if (erased !== undefined) bounds.push({ $nor: erasedRecords(erased) })
+  if (erased !== undefined) bounds.push({ $nor: erasedRecordFilters(erased) })
   const documents = await sources.positions
     .find({ accountId, deviceId, $and: bounds }, READ)
     .project<TrackDocument>(TRACK_FIELDS)
@@ -180,7 +180,7 @@ async function page<T extends Ordered>(
   kept: Filter<PositionDocument>,
   fields?: Readonly<Record<string, 1>>,
 ): Promise<T[]> {
-  const erased = await erasedOf(sources, query)
+  const erased = await readErased(sources, query)
   return erased === 'everything' ? [] : readPage(sources, query, { kept, erased, fields })
 }
 
@@ -200,7 +200,7 @@ async function readPage<T extends Ordered>(
   const { accountId, deviceId, order, limit, after } = query
   const find = (bounds: Filter<PositionDocument>[], sort: Sort, most: number): Promise<T[]> => {
     const all = [kept, ...bounds]
-    if (erased !== undefined) all.push({ $nor: erasedRecords(erased) })
+    if (erased !== undefined) all.push({ $nor: erasedRecordFilters(erased) })
     const found = sources.positions.find({ accountId, deviceId, $and: all }, READ)
     const shown = fields === undefined ? found : found.project(fields)
     return shown.sort(sort).limit(most).toArray() as unknown as Promise<T[]>
@@ -209,17 +209,17 @@ async function readPage<T extends Ordered>(
   const documents = await find(boundsOf(query), { timestamp: direction }, limit + 1)
   const [next, last] = [documents[limit], documents[limit - 1]]
   if (next === undefined || next.timestamp.getTime() !== last?.timestamp.getTime()) {
-    return inOrder(documents.slice(0, limit), direction)
+    return sortDocuments(documents.slice(0, limit), direction)
   }
-  // The page ends among records of one time: only the server can tell which of them come first.
+  // The page ends among records with the same time: only the server knows which of them come first.
   const before = documents.filter(
     ({ timestamp }) => timestamp.getTime() !== next.timestamp.getTime(),
   )
   const ends: Filter<PositionDocument>[] = [{ timestamp: next.timestamp }]
-  if (after !== undefined) ends.push(...beyond(after, order))
+  if (after !== undefined) ends.push(...filterAfter(after, order))
   const sort = { 'origin.partition': direction, 'origin.offset': direction } as const
   const rest = await find(ends, sort, limit - before.length)
-  return [...inOrder(before, direction), ...rest]
+  return [...sortDocuments(before, direction), ...rest]
 }
 
 type Ordered = Pick<PositionDocument, 'timestamp' | 'origin'>
@@ -228,12 +228,12 @@ function boundsOf({ from, to, order, after }: Parameters<ReadModels['pagePositio
   const bounds: Filter<PositionDocument>[] = []
   if (from !== undefined) bounds.push({ timestamp: { $gte: new Date(from) } })
   if (to !== undefined) bounds.push({ timestamp: { $lt: new Date(to) } })
-  if (after !== undefined) bounds.push(...beyond(after, order))
+  if (after !== undefined) bounds.push(...filterAfter(after, order))
   return bounds
 }
 
 /** The first bound follows from the second, and lets the index scan start at this position. */
-function beyond(
+function filterAfter(
   { timestamp, origin: { partition, offset } }: HistoryPlace,
   order: 'asc' | 'desc',
 ): Filter<PositionDocument>[] {
@@ -251,14 +251,14 @@ function beyond(
   ]
 }
 
-function inOrder<T extends Ordered>(documents: T[], direction: 1 | -1): T[] {
+function sortDocuments<T extends Ordered>(documents: T[], direction: 1 | -1): T[] {
   return documents.sort((a, b) => {
     const byTime = a.timestamp.getTime() - b.timestamp.getTime()
     return direction * (byTime || compareOrigins(a.origin, b.origin))
   })
 }
 
-/** One scan of the same index; the server determines the step of each record. */
+/** Counts in one scan of the same index; the server assigns each record to its step. */
 export async function countPositions(
   sources: Sources,
   { accountId, deviceId, bounds }: Parameters<ReadModels['countPositions']>[0],
@@ -267,7 +267,7 @@ export async function countPositions(
   const counts = bounds.slice(1).map(() => 0)
   const [first, last] = [bounds[0], bounds.at(-1)]
   if (first === undefined || last === undefined || first === last) return counts
-  const erased = await erasedOf(sources, { accountId, deviceId })
+  const erased = await readErased(sources, { accountId, deviceId })
   if (erased === 'everything') return counts
   const found = await sources.positions
     .aggregate<{ _id: number; count: number }>(
@@ -278,7 +278,7 @@ export async function countPositions(
             deviceId,
             timestamp: { $gte: new Date(first), $lt: new Date(last) },
             ...kept,
-            ...(erased !== undefined && { $nor: erasedRecords(erased) }),
+            ...(erased !== undefined && { $nor: erasedRecordFilters(erased) }),
           },
         },
         { $group: { _id: stepOf(bounds, 0, bounds.length - 1), count: { $sum: 1 } } },
@@ -302,14 +302,14 @@ function stepOf(bounds: readonly number[], first: number, end: number): object {
 }
 
 /** Erased records may still exist, or be written late: the status document identifies them. */
-async function erasedOf(
+async function readErased(
   sources: Sources,
   { accountId, deviceId }: DeviceName,
 ): Promise<Erased | 'everything' | undefined> {
-  return (await erasedOfEach(sources, { accountId, deviceIds: [deviceId] })).get(deviceId)
+  return (await readErasedOfEach(sources, { accountId, deviceIds: [deviceId] })).get(deviceId)
 }
 
-async function erasedOfEach(
+async function readErasedOfEach(
   { hiddenDevices, deviceStatuses }: Sources,
   devices: { readonly accountId: string; readonly deviceIds: readonly string[] },
 ): Promise<ReadonlyMap<string, Erased | 'everything'>> {

@@ -39,7 +39,7 @@ export function openMongoRateCounters({
   outage?: Outage
   answerMs?: number
 }): SharedRateCounters {
-  const logger = outage.quieted(ownLogger)
+  const logger = outage.quietLogger(ownLogger)
   // A separate connection: key look-ups must not wait behind the counters of a large batch.
   const client = openClient(url, { writeConcern: { w: 1 }, readConcern: { level: 'local' } })
   const db = databaseOf(client, url)
@@ -52,7 +52,7 @@ export function openMongoRateCounters({
     connecting ??= repeatUntilSuccess(prepare, {
       logger,
       signal: closing.signal,
-      failure: 'MongoDB unavailable: rate limits count in this process only',
+      failure: 'MongoDB unavailable: this process counts rate limits alone',
     }).finally(() => (connecting = undefined))
   }
 
@@ -80,7 +80,7 @@ export function openMongoRateCounters({
         return await awaitAnswer(call(), answerMs, 'rate limits')
       } catch (error) {
         if (shared)
-          logger.warn({ err: error }, 'MongoDB unavailable: rate limits count in this process only')
+          logger.warn({ err: error }, 'MongoDB unavailable: this process counts rate limits alone')
         shared = false
         connect()
         return otherwise()

@@ -92,10 +92,10 @@ export function projection({ removal, logger }: { removal: Removal; logger: Outa
 }
 
 /**
- * Writes erasures first, records second, device statuses (heartbeats included) third, the checkpoint
- * last, and returns the changes. Positions before an erasure are neither stored nor folded. If only the status document
- * shows the erasure (another projector has taken over the partition and erased the device), their
- * records are removed again.
+ * Writes erasures first, records second, device statuses (heartbeats included) third, the
+ * checkpoint last, and returns the changes. Positions before an erasure are neither stored nor
+ * folded. If only the status document shows the erasure (another projector has taken over the
+ * partition and erased the device), their records are removed again.
  */
 export async function project(
   readModels: ReadModelCollections,
@@ -113,7 +113,7 @@ export async function project(
     fold,
     onConflict,
   })
-  const reports = await withoutErased(readModels, entries.filter(isReport), erased)
+  const reports = await dropErased(readModels, entries.filter(isReport), erased)
   const counting = new Set(await storeRecords(readModels, reports.filter(isPosition)))
   const { changes: folding, late } = await foldStatuses(readModels.deviceStatuses, reports, {
     counting,
@@ -122,14 +122,14 @@ export async function project(
   })
   await withdrawRecords(readModels.positions, late)
   await moveCheckpoint(readModels, batch, checkpoint)
-  return joined(erasing, folding)
+  return joinChanges(erasing, folding)
 }
 
 /**
  * `erased`: the erasures of this batch. Earlier erasures need only be read for reports from a
  * spool: all others come after them in the log.
  */
-async function withoutErased(
+async function dropErased(
   { deviceStatuses }: ReadModelCollections,
   reports: readonly ReportEntry[],
   erased: ReadonlyMap<string, Erased>,
@@ -142,8 +142,8 @@ async function withoutErased(
   })
 }
 
-/** One change per device: the erasure first, then the entries after it. */
-function joined(erasing: readonly Change[], folding: readonly Change[]): readonly Change[] {
+/** Joins the changes into one per device: the erasure first, then the entries after it. */
+function joinChanges(erasing: readonly Change[], folding: readonly Change[]): readonly Change[] {
   const changes = new Map(erasing.map((change) => [deviceKey(change), change]))
   for (const change of folding) {
     const earlier = changes.get(deviceKey(change))

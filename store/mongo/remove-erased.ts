@@ -2,7 +2,7 @@ import type { OutageLogger } from '../../runtime/process/outage.ts'
 import { repeatUntilSuccess } from '../../runtime/process/repeat.ts'
 import { READ, type Erased, type ReadModelCollections } from './collections.ts'
 import type { DeviceName } from './device-documents.ts'
-import { erasedRecords } from './erased.ts'
+import { erasedRecordFilters } from './erased.ts'
 
 type Marked = Pick<ReadModelCollections, 'positions' | 'deviceStatuses'>
 
@@ -80,7 +80,7 @@ async function removeHistory(
     await positions.deleteMany({
       ...device,
       timestamp: { $gt: from, ...upTo },
-      $or: erasedRecords(erased),
+      $or: erasedRecordFilters(erased),
     })
     isLast = last === null
     from = last?.timestamp ?? from

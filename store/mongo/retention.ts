@@ -110,7 +110,7 @@ async function setTimeToLive(
   } else if (expireAfterSeconds === undefined) {
     await positions.createIndex({ receivedAt: 1 }, { name: TTL_INDEX, expireAfterSeconds: wanted })
   } else {
-    // In place: rebuilding the index would read the whole collection.
+    // Changed in place: rebuilding the index would read the whole collection.
     await positions.db.command({
       collMod: positions.collectionName,
       index: { name: TTL_INDEX, expireAfterSeconds: wanted },
@@ -145,7 +145,7 @@ export async function removeExpired(
   const silent = { $lt: new Date(seenBefore) }
   const forgotten = { $lt: new Date(seenBefore - ERASURES_KEPT_LONGER_MS) }
   const notErasedSince = { $or: [{ erasedAt: { $exists: false } }, { erasedAt: forgotten }] }
-  await inChunks(positions, { receivedAt: old }, ended, async (names) => {
+  await removeInChunks(positions, { receivedAt: old }, ended, async (names) => {
     await positions.deleteMany({
       _id: { $in: names.map(({ _id }) => _id) },
       accountId: { $in: [...new Set(names.map(({ accountId }) => accountId))] },
@@ -156,7 +156,7 @@ export async function removeExpired(
   if (ended()) return
   // Before the documents with the applied erasures, or devices would be hidden again.
   await hiddenDevices.deleteMany({ erasedAt: silent })
-  await inChunks(deviceStatuses, { lastReceivedAt: silent }, ended, async (names) => {
+  await removeInChunks(deviceStatuses, { lastReceivedAt: silent }, ended, async (names) => {
     for (const { _id, accountId, deviceId } of names) {
       const device = { _id, accountId, deviceId, lastReceivedAt: silent }
       const isGone =
@@ -172,7 +172,7 @@ export async function removeExpired(
   )
   await removeLives(deviceSettings, new Date(seenBefore - LIVES_KEPT_LONGER_MS))
   const leftovers = { lastPosition: { $exists: false }, erasedAt: forgotten }
-  await inChunks(deviceStatuses, leftovers, ended, async (names) => {
+  await removeInChunks(deviceStatuses, leftovers, ended, async (names) => {
     await deviceStatuses.deleteMany({
       ...leftovers,
       _id: { $in: names.map(({ _id }) => _id) },
@@ -183,7 +183,7 @@ export async function removeExpired(
 
 type Name = { readonly _id: string; readonly accountId: string; readonly deviceId: string }
 
-async function inChunks<T extends Name>(
+async function removeInChunks<T extends Name>(
   collection: Collection<T>,
   filter: Filter<T>,
   ended: () => boolean,

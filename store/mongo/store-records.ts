@@ -32,7 +32,7 @@ export async function storeRecords(
   const owners = new Map(Array.from(documents, ([id, { origin }]) => [id, origin]))
   const repeats = await insert(positions, [...documents.values()])
   const stored = await readBack(positions, repeats)
-  const erased = await erasedAmong(deviceStatuses, repeats, stored)
+  const erased = await findErased(deviceStatuses, repeats, stored)
   await replaceErased(positions, erased, stored)
   for (const { _id } of repeats) {
     const owner = stored.get(_id)?.origin
@@ -44,7 +44,7 @@ export async function storeRecords(
 }
 
 /** The repeats whose stored record is erased, but exists because it was written late. */
-async function erasedAmong(
+async function findErased(
   statuses: ReadModelCollections['deviceStatuses'],
   repeats: readonly PositionDocument[],
   found: ReadonlyMap<string, Provenance>,
@@ -74,7 +74,7 @@ async function replaceErased(
     documents.map((document) => found.get(document._id) ?? document),
   )
   if ((await insert(positions, documents)).length === 0) return
-  throw new DependencyError('erased records keep being written by another projector', {
+  throw new DependencyError('another projector keeps writing erased records', {
     retriable: true,
   })
 }

@@ -8,7 +8,7 @@ type Settings = Collection<DeviceSettingsDocument>
 type Numbering = Pick<DeviceSettingsDocument, '_id' | 'changedAt' | 'numberedAt' | 'version'>
 
 const READ_AT_ONCE = 500
-/** How far back changes by version 0.3.0 are looked for by time. */
+/** How far back to search, by time, for changes made by version 0.3.0. */
 const LOOKED_AT_MS = 60_000
 
 /**
@@ -32,7 +32,7 @@ export function mongoWatchSettings(
         const { _id: id, version = 0, changedAt } = document
         if (isKnown(id, version)) return []
         const change = { id, version, changedAt: changedAt?.getTime() ?? 0 }
-        const watched = watchedIn(document)
+        const watched = toWatchSettings(document)
         return [hasSettings(watched) ? { ...change, definition: watched } : change]
       }),
       last: page.at(-1)?.version ?? after,
@@ -99,7 +99,7 @@ async function numberAll(
   )
 }
 
-function watchedIn(document: DeviceSettingsDocument): WatchSettings {
+function toWatchSettings(document: DeviceSettingsDocument): WatchSettings {
   const { accountId, deviceId, disabled, enabledAt, expectedIntervalSeconds, labels } = document
   const { changedAt, labelsChangedAt = changedAt } = document
   return {

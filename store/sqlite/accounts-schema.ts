@@ -1,11 +1,11 @@
-import { before030 } from '../../runtime/sqlite/before-0.3.0.ts'
+import { fillBefore030 } from '../../runtime/sqlite/before-0.3.0.ts'
 
 /**
  * The file for all data that cannot be rebuilt from the log; `makeTables` adds the back office's
  * documents. Times in milliseconds since the epoch.
  */
 export const ACCOUNTS_SCHEMA = [
-  ...before030(2),
+  ...fillBefore030(2),
 
   // labels: each between line breaks, which no label contains. life: a new value with each erasure;
   // the row of an erased device remains, although nothing is set.

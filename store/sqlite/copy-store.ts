@@ -21,11 +21,11 @@ export async function copySqliteStore(
   copy: (name: string) => Promise<void>,
 ): Promise<string[]> {
   for (let attempt = 1; ; attempt += 1) {
-    const inUse = generationIn(from)
+    const inUse = readGeneration(from)
     const copied = [readModelsFile(inUse), ACCOUNTS_FILE]
     try {
       for (const name of copied) await copy(name)
-      if (generationIn(to) === inUse) {
+      if (readGeneration(to) === inUse) {
         // A store of an earlier version has no facts.
         const hasFacts = existsSync(join(from, FACTS_FILE))
         const hasKey = existsSync(join(from, SECRETS_FILE))
@@ -39,13 +39,13 @@ export async function copySqliteStore(
       }
     } catch (error) {
       // A completed rebuild removes the previous read models.
-      if (generationIn(from) === inUse || attempt === ATTEMPTS) throw error
+      if (readGeneration(from) === inUse || attempt === ATTEMPTS) throw error
     }
     for (const name of copied) rmSync(join(to, name), { force: true })
   }
 }
 
-function generationIn(directory: string): number {
+function readGeneration(directory: string): number {
   const accounts = new Database(join(directory, ACCOUNTS_FILE), ACCOUNTS_SCHEMA, { readOnly: true })
   try {
     return sqliteGenerations(accounts, directory).inUse()

@@ -3,20 +3,20 @@ import { SILENCE } from '../../schemas/devices/liveness.ts'
 import type { DeviceQuery } from '../read-models.ts'
 
 /**
- * Conditions of statements over device statuses. Fixed texts only, so that there are few different
- * statements.
+ * A condition in a statement over device statuses. Its text is fixed, so that there are few
+ * different statements.
  */
 export type Clause = { readonly sql: string; readonly values: readonly Value[] }
 
 /** The filters by area and status, and against hidden devices. */
-export function filtering(
+export function buildFilter(
   query: Pick<DeviceQuery, 'bbox' | 'status'>,
   hidden: readonly string[],
 ): Clause[] {
-  return [...inside(query.bbox), ...without(hidden), ...lively(query.status)]
+  return [...boxClauses(query.bbox), ...hiddenClauses(hidden), ...livenessClauses(query.status)]
 }
 
-function inside(bbox: DeviceQuery['bbox']): Clause[] {
+function boxClauses(bbox: DeviceQuery['bbox']): Clause[] {
   if (bbox === undefined) return []
   const { west, south, east, north } = bbox
   return [
@@ -27,13 +27,13 @@ function inside(bbox: DeviceQuery['bbox']): Clause[] {
   ]
 }
 
-function without(hidden: readonly string[]): Clause[] {
+function hiddenClauses(hidden: readonly string[]): Clause[] {
   if (hidden.length === 0) return []
   const sql = 'device_id NOT IN (SELECT value FROM json_each(?))'
   return [{ sql, values: [JSON.stringify(hidden)] }]
 }
 
-function lively(status: DeviceQuery['status']): Clause[] {
+function livenessClauses(status: DeviceQuery['status']): Clause[] {
   if (status === undefined) return []
   const [online, idle] = [silentAtMost('online'), silentAtMost('idle')]
   const { is, now } = status

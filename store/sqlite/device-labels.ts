@@ -10,7 +10,7 @@ export function labelText(labels: readonly string[]): string | null {
   return labels.length === 0 ? null : `\n${sortLabels(labels).join('\n')}\n`
 }
 
-export function labelsIn(text: string): readonly string[] {
+export function parseLabels(text: string): readonly string[] {
   return text.slice(1, -1).split('\n')
 }
 
@@ -54,7 +54,7 @@ export function sqliteLabelCounts(database: Database) {
 
     function count(deviceId: string, labels: string): void {
       if (absent.has(deviceId)) return
-      for (const label of labelsIn(labels)) counts.add(label, 1)
+      for (const label of parseLabels(labels)) counts.add(label, 1)
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Value } from '../../runtime/sqlite/database.ts'
 import type { DeviceQuery } from '../read-models.ts'
 import { labelText } from './device-labels.ts'
-import { filtering, silentAtMost, type Clause } from './device-filters.ts'
+import { buildFilter, silentAtMost, type Clause } from './device-filters.ts'
 
 /** A statement, and its values. */
 export type Selection = { readonly sql: string; readonly values: readonly Value[] }
@@ -25,7 +25,7 @@ export function endOfPart(
   { index, bounds, size }: { index: Index; bounds: readonly Clause[]; size: number },
 ): Selection {
   const columns = ORDERED[index]
-  const clauses = [...ofKey(keyId), ...bounds]
+  const clauses = [...keyClauses(keyId), ...bounds]
   const sql = `SELECT ${columns.join(', ')} FROM device_statuses ${indexOfKey(keyId)}
     WHERE ${conditions(clauses)} ORDER BY ${sortRows(columns, order)} LIMIT 1 OFFSET ?`
   return { sql, values: [accountId, ...valuesOf(clauses), size - 1] }
@@ -42,8 +42,13 @@ export function rowsOfPart(
   }: { index: Index; bounds: readonly Clause[]; most: number; hidden: readonly string[] },
 ): Selection {
   const { accountId, keyId, order, sort = 'deviceId', words, labels, status } = query
-  const clauses = [...ofKey(keyId), ...bounds, ...seenWithin(query), ...filtering(query, hidden)]
-  const withSettings = [...clauses, ...labelled(query)]
+  const clauses = [
+    ...keyClauses(keyId),
+    ...bounds,
+    ...seenClauses(query),
+    ...buildFilter(query, hidden),
+  ]
+  const withSettings = [...clauses, ...labelClauses(query)]
   const isJoined = words !== undefined || labels !== undefined || status !== undefined
   const sql = `SELECT device_id, ${words === undefined ? 'NULL' : 'settings.name'}, ${SORT_VALUES[sort]}
     FROM device_statuses ${indexOfKey(keyId)} ${isJoined ? JOINED : ''}
@@ -56,7 +61,7 @@ export function countsOfPart(
   { accountId, now }: { readonly accountId: string; readonly now: number },
   { bounds, hidden }: { bounds: readonly Clause[]; hidden: readonly string[] },
 ): Selection {
-  const clauses = [...bounds, ...filtering({}, hidden)]
+  const clauses = [...bounds, ...buildFilter({}, hidden)]
   const [online, idle] = [silentAtMost('online'), silentAtMost('idle')]
   const sql = `SELECT count(*) AS total,
       count(*) FILTER (WHERE ${online}) AS online,
@@ -88,19 +93,19 @@ function sortRows(columns: readonly string[], order: DeviceQuery['order']): stri
   return columns.map((column) => `${column} ${order === 'desc' ? 'DESC' : 'ASC'}`).join(', ')
 }
 
-function ofKey(keyId: string | undefined): Clause[] {
+function keyClauses(keyId: string | undefined): Clause[] {
   return keyId === undefined ? [] : [{ sql: 'last_key_id = ?', values: [keyId] }]
 }
 
 /**
- * With a range of ids, the planner chooses the index of the ids even for the devices of one key.
+ * For a range of ids, the planner would choose the index by id even for the devices of one key.
  */
 function indexOfKey(keyId: string | undefined): string {
   return keyId === undefined ? '' : 'INDEXED BY device_statuses_by_key'
 }
 
 /** The `+` stops the planner from scanning by time and sorting the result. */
-function seenWithin({ seenFrom, seenBefore }: DeviceQuery): Clause[] {
+function seenClauses({ seenFrom, seenBefore }: DeviceQuery): Clause[] {
   const clauses: Clause[] = []
   if (seenFrom !== undefined) clauses.push({ sql: '+last_seen_at >= ?', values: [seenFrom] })
   if (seenBefore !== undefined) clauses.push({ sql: '+last_seen_at < ?', values: [seenBefore] })
@@ -108,7 +113,7 @@ function seenWithin({ seenFrom, seenBefore }: DeviceQuery): Clause[] {
 }
 
 /** Not as a join condition: the planner would then start with the labels. */
-function labelled({ labels = [] }: DeviceQuery): Clause[] {
+function labelClauses({ labels = [] }: DeviceQuery): Clause[] {
   return labels.map((label) => ({
     sql: 'coalesce(instr(settings.labels, ?), 0)',
     values: [labelText([label])],

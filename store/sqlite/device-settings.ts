@@ -5,7 +5,7 @@ import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { isSameLife } from '../erasing-devices.ts'
 import type { DeviceInterval, Devices, LabelledDevice } from '../read-models.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
-import { labelsIn, labelText } from './device-labels.ts'
+import { parseLabels, labelText } from './device-labels.ts'
 import type { DeviceLives } from './hidden-devices.ts'
 import type { DeviceName } from './device-statuses.ts'
 
@@ -98,9 +98,9 @@ export function sqliteDeviceSettings(database: Database, lives: DeviceLives): Se
     save.run(
       accountId,
       deviceId,
-      changed(before.name, change.name),
+      applyChange(before.name, change.name),
       Number(disabled),
-      changed(before.expectedIntervalSeconds, change.expectedIntervalSeconds),
+      applyChange(before.expectedIntervalSeconds, change.expectedIntervalSeconds),
       changedAt,
       labels,
       current ?? null,
@@ -172,7 +172,7 @@ export function sqliteDeviceSettings(database: Database, lives: DeviceLives): Se
 
 type Change = Parameters<Devices['changeDeviceSettings']>[0]
 
-function changed<T>(before: T | undefined, change: T | null | undefined): T | null {
+function applyChange<T>(before: T | undefined, change: T | null | undefined): T | null {
   return change === undefined ? (before ?? null) : change
 }
 
@@ -183,6 +183,6 @@ function settings(row: Row): DeviceSettings {
     ...(row.expected_interval_seconds !== null && {
       expectedIntervalSeconds: row.expected_interval_seconds,
     }),
-    ...(row.labels !== null && { labels: labelsIn(row.labels) }),
+    ...(row.labels !== null && { labels: parseLabels(row.labels) }),
   }
 }

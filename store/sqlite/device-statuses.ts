@@ -2,7 +2,7 @@ import type { Readings } from '../../schemas/devices/device-readings.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/devices/read-models.ts'
 import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
 import type { Selection } from './device-rows.ts'
-import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './record-rows.ts'
+import { OPTIONAL_NAMES, readOptionalFields, optionalValues } from './record-rows.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
@@ -11,15 +11,15 @@ export type NumberedStatus = { readonly number: number; readonly status: DeviceS
 
 export type DeviceStatuses = {
   find(device: DeviceName): NumberedStatus | undefined
-  /** An account's statuses by deviceId, after the last one of the previous page. */
+  /** Returns a page of an account's statuses by deviceId, after the previous page's last one. */
   page(query: { accountId: string; after?: string; limit: number }): DeviceStatus[]
   /** The rows of a statement from `device-rows`, as arrays. */
   select<Row>(selection: Selection): Row[]
-  /** The next account after this one that has a status. */
+  /** Returns the next account with a status. */
   accountAfter(accountId: string): string | undefined
   /** The highest number that any device has ever had. */
   greatestNumber(): number
-  /** An account's number, assigned now if it has none. */
+  /** Returns an account's number; assigns one if needed. */
   accountNumber(accountId: string): number
   insert(device: NumberedStatus): void
   /** `before`: the status currently in the table. */
@@ -92,7 +92,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     'SELECT * FROM device_statuses WHERE account_id = ? AND device_id > ? ORDER BY device_id LIMIT ?',
     { asArrays: true },
   )
-  // One for each kind of page; there are few.
+  // One prepared statement per kind of page; there are few kinds.
   const selections = new Map<string, Statement<unknown>>()
   const accountAfter = database.prepare<{ next: string | null }>(
     'SELECT min(account_id) AS next FROM device_statuses WHERE account_id > ?',
@@ -144,12 +144,12 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     },
     insert({ number, status }) {
       const { accountId, deviceId, lastKeyId } = status
-      insert.execute(number, accountId, deviceId, lastKeyId, ...changing(status))
+      insert.execute(number, accountId, deviceId, lastKeyId, ...changingValues(status))
     },
     update({ number, status }, before) {
       const { lastKeyId } = status
-      if (lastKeyId === before.lastKeyId) update.execute(...changing(status), number)
-      else updateWithKey.execute(...changing(status), lastKeyId, number)
+      if (lastKeyId === before.lastKeyId) update.execute(...changingValues(status), number)
+      else updateWithKey.execute(...changingValues(status), lastKeyId, number)
     },
     remove({ accountId, deviceId }) {
       remove.run(accountId, deviceId)
@@ -161,7 +161,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
 }
 
 /** The values of the columns that change with each report. */
-function changing(status: DeviceStatus): readonly Value[] {
+function changingValues(status: DeviceStatus): readonly Value[] {
   const { lastPosition, lastOrigin, lastKeyAt, lastKeyEventId, heartbeats, readings } = status
   return [
     status.firstSeenAt,
@@ -227,7 +227,7 @@ function status(row: Row): DeviceStatus {
       longitude,
       timestamp,
       receivedAt,
-      ...optionalFieldsIn(row, FIRST_OPTIONAL),
+      ...readOptionalFields(row, FIRST_OPTIONAL),
     },
     ...(partition !== null && {
       lastOrigin: { partition, offset: row[LAST_PARTITION + 1] as number },

@@ -52,7 +52,7 @@ export async function countDevices(
   return sum
 }
 
-/** The index of the times has no keys, and a list of few devices is found by id. */
+/** The index by time does not include keys, and a short list of devices is looked up by id. */
 function isWalkByTime({ sort, words, devices, keyId }: DeviceQuery): boolean {
   return (
     sort === 'lastSeenAt' && words === undefined && devices === undefined && keyId === undefined

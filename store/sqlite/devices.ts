@@ -2,7 +2,7 @@ import { hasReached } from '../../event-log/offsets.ts'
 import { endOfTurn, turnTaker } from '../../runtime/end-of-turn.ts'
 import type { Device } from '../../schemas/devices/read-models.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
-import { pageAt, ranksAmong } from '../device-ranking.ts'
+import { readPageAt, rankAmong } from '../device-ranking.ts'
 import type { DocumentStore } from '../documents.ts'
 import { erasingDevices, type Forgetting } from '../erasing-devices.ts'
 import type { Devices, Erasures, ReadModels } from '../read-models.ts'
@@ -16,7 +16,7 @@ import type { SqliteReadModels } from './read-models.ts'
 import type { RecordReads } from './record-reads.ts'
 
 const FOUND_AT_ONCE = 100
-/** Takes some milliseconds. */
+/** Counting this many takes a few milliseconds. */
 const COUNTED_AT_ONCE = 20_000
 
 /**
@@ -62,7 +62,7 @@ export function sqliteDevices({
     return devices
   }
 
-  function withoutHidden(
+  function excludeHidden(
     accountId: string,
     deviceIds: readonly string[],
     models: SqliteReadModels,
@@ -80,10 +80,12 @@ export function sqliteDevices({
 
   async function placeDevices(query: Parameters<Devices['placeDevices']>[0]) {
     const walk = walkDevices(query, walkModels(query.accountId))
-    return ranksAmong(query, { walk, isInOrder: isWalkInOrder(query) })
+    return rankAmong(query, { walk, isInOrder: isWalkInOrder(query) })
   }
 
-  /** Records are counted one by one, which takes long if there are many: some of them per turn. */
+  /**
+   * SQLite counts record by record, which takes long for many records, so each turn counts a part.
+   */
   async function countRange(device: DeviceName, from: number, to: number): Promise<number> {
     let count = 0
     for (let begin = from; begin < to;) {
@@ -91,7 +93,7 @@ export function sqliteDevices({
       const models = readModels.current()
       if (hidden.isHidden(device, models)) return 0
       const range = { from: begin, to, skipped: COUNTED_AT_ONCE }
-      // The records of one millisecond are counted together.
+      // Records of the same millisecond are counted together.
       const end = Math.max(models.timeAfter(device, range) ?? to, begin + 1)
       count += models.countPositions(device, begin, end)
       begin = end
@@ -120,7 +122,7 @@ export function sqliteDevices({
     placeDevices,
 
     pageDevices: (query) =>
-      pageAt(query, {
+      readPageAt(query, {
         place: placeDevices,
         find: (deviceIds) => findDevices({ accountId: query.accountId, deviceIds }),
       }),
@@ -139,7 +141,7 @@ export function sqliteDevices({
 
     async findLastPositions({ deviceIds, ...query }) {
       const models = readModels.current()
-      const visible = withoutHidden(query.accountId, deviceIds, models)
+      const visible = excludeHidden(query.accountId, deviceIds, models)
       return models.findLastPositions({ ...query, deviceIds: visible })
     },
 
@@ -147,7 +149,7 @@ export function sqliteDevices({
       for (let until = to; ; until = Math.floor((from + until) / 2)) {
         await endOfTurn()
         const models = readModels.current()
-        const visible = withoutHidden(query.accountId, deviceIds, models)
+        const visible = excludeHidden(query.accountId, deviceIds, models)
         const tracks = models.readNear({ ...query, deviceIds: visible, from, to: until })
         if (tracks !== undefined) return { tracks, until }
       }

@@ -56,12 +56,12 @@ export function makeTables(database: Database, kinds: readonly Kind<never>[]): v
 }
 
 function makeAppendOnly(database: Database, table: string, field: string): void {
-  const fixed = (row: string) => `json_remove(${row}.document, '$.${field}')`
+  const removeField = (row: string) => `json_remove(${row}.document, '$.${field}')`
   const refuse = `BEGIN SELECT RAISE(ABORT, 'the ${table} is append-only'); END`
   database.exec(
     `CREATE TRIGGER IF NOT EXISTS ${table}_refuses_DELETE BEFORE DELETE ON ${table} ${refuse};
      CREATE TRIGGER IF NOT EXISTS ${table}_refuses_all_but_${field} BEFORE UPDATE ON ${table}
-     WHEN OLD.id <> NEW.id OR ${fixed('OLD')} IS NOT ${fixed('NEW')} ${refuse}`,
+     WHEN OLD.id <> NEW.id OR ${removeField('OLD')} IS NOT ${removeField('NEW')} ${refuse}`,
   )
 }
 
@@ -90,16 +90,16 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
   const statements = new Map<string, Statement<Row>>()
 
   /** Call this in the transaction that writes the document: versions become visible in their order. */
-  function written(document: Document): string {
+  function encodeDocument(document: Document): string {
     const version = kind.isCounted && { version: count.get()?.version }
     return JSON.stringify({ ...document, ...version })
   }
 
-  function replaced({ revision, ...document }: Revisioned<D>): boolean {
-    return replace.run(written(document), document.id, revision) === 1
+  function replaceRevision({ revision, ...document }: Revisioned<D>): boolean {
+    return replace.run(encodeDocument(document), document.id, revision) === 1
   }
 
-  function prepared(sql: string): Statement<Row> {
+  function prepareCached(sql: string): Statement<Row> {
     const statement = statements.get(sql) ?? database.prepare<Row>(sql)
     statements.set(sql, statement)
     return statement
@@ -107,13 +107,13 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
 
   function rows(query: Query<D>): Row[] {
     const { sql, values } = search(kind, query)
-    return prepared(sql).all(...values)
+    return prepareCached(sql).all(...values)
   }
 
   return {
     insert: async (documents) =>
       database.transaction(() =>
-        documents.filter((document) => insert.run(document.id, written(document)) === 1),
+        documents.filter((document) => insert.run(document.id, encodeDocument(document)) === 1),
       ),
 
     async get(id) {
@@ -149,14 +149,15 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
     },
 
     async replace(document) {
-      const write = () => replaced(document)
+      const write = () => replaceRevision(document)
       return kind.isCounted ? database.transaction(write) : write()
     },
 
-    replaceAll: async (documents) => database.transaction(() => documents.filter(replaced).length),
+    replaceAll: async (documents) =>
+      database.transaction(() => documents.filter(replaceRevision).length),
 
     async raise(field, values) {
-      const raise = prepared(
+      const raise = prepareCached(
         `UPDATE ${table} SET document = json_set(document, '$.${field}', ?2), revision = revision + 1
          WHERE id = ?1 AND ifnull(document ->> '$.${field}' < ?2, TRUE)`,
       )
@@ -171,7 +172,7 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
       const { equal, ordering } = fieldsOf(kind, query)
       const fixed = equal.map(([field]) => `${quoteName(field)} = ? AND `).join('')
       const sql = `DELETE FROM ${table} WHERE ${fixed}${quoteName(ordering[0] ?? 'id')} < ?`
-      prepared(sql).run(...equal.map(([, value]) => value as Value), than)
+      prepareCached(sql).run(...equal.map(([, value]) => value as Value), than)
     },
   }
 }
@@ -202,7 +203,7 @@ function search<D extends Document>(
   // SQLite may choose the wrong one of two suitable indexes: the one that leaves more rows to
   // examine.
   const table = `${kind.name} INDEXED BY ${kind.name}_by_${query.index}`
-  const content = query.isBrief === true ? briefly(kind.brief) : 'document'
+  const content = query.isBrief === true ? selectBrief(kind.brief) : 'document'
   const sql = `SELECT id, revision, ${content} FROM ${table}${where} ORDER BY ${by} LIMIT ? OFFSET ?`
   return { sql, values: [...values, limit, skip] }
 }
@@ -211,7 +212,7 @@ function search<D extends Document>(
  * SQLite extracts these fields from the document: the rest is neither copied nor parsed here.
  * Absent fields are omitted.
  */
-function briefly(fields: readonly string[] = []): string {
+function selectBrief(fields: readonly string[] = []): string {
   const values = ['id', ...fields].map((field) => `'${field}', ${quoteName(field)}`)
   return `json_patch('{}', json_object(${values.join()})) AS document`
 }

@@ -13,7 +13,7 @@ export type AppliedErasures = {
   apply(erasure: StoredErasure): void
   /** The offset of a device's last applied erasure, by partition. */
   appliedUpTo(device: DeviceName): Offsets
-  /** The same, including an erasure in progress. */
+  /** Returns the erased offsets, including those of an erasure in progress. */
   begunUpTo(device: DeviceName): Offsets
   /** The time of a device's newest erasure, per partition. */
   times(device: DeviceName): ErasureTime[]

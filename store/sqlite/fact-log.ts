@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 1_000
 export type SqliteFactLog = FactLog & {
   /** Assigns an erasure the next offset; in the transaction that removes the device's facts. */
   addErasure(erasure: ErasureEntry['event']): void
-  /** Facts decided before are about to be removed. */
+  /** Called before facts decided before this time are removed. */
   expire(before: number): void
   /** Wakes the readers. */
   appended(): void

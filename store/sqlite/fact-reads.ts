@@ -2,7 +2,7 @@ import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import {
-  standingSince,
+  findStandingSince,
   type DeviceSince,
   type DueDevice,
   type FactsQuery,
@@ -14,7 +14,7 @@ import { deviceRanges, type Clause } from './device-filters.ts'
 import type { FactStates } from './fact-states.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { ChangesPage, ChangesQuery } from '../definitions.ts'
-import { labelsIn } from './device-labels.ts'
+import { parseLabels } from './device-labels.ts'
 
 export type FactReads = Pick<
   FactStore,
@@ -50,7 +50,7 @@ export function factReads(
   return {
     /** Newest first. */
     async pageFacts(query) {
-      const clauses = filtering(query, hiddenDevices(query.accountId))
+      const clauses = buildFilter(query, hiddenDevices(query.accountId))
       // Otherwise SQLite searches all facts of the account in the range.
       const index = query.deviceId === undefined ? '' : 'INDEXED BY facts_by_device'
       const found = database
@@ -100,7 +100,7 @@ export function factReads(
         for (const { deviceId } of some) {
           if (hidden.has(deviceId)) continue
           const definitions = states.peek({ accountId, deviceId })?.definitions
-          const since = definitions && standingSince(definitions, definitionId, revision)
+          const since = definitions && findStandingSince(definitions, definitionId, revision)
           if (since !== undefined) devices.push({ deviceId, since })
         }
         if (devices.length >= limit) break
@@ -110,7 +110,7 @@ export function factReads(
   }
 }
 
-function filtering(query: FactsQuery, hidden: readonly string[]): Clause[] {
+function buildFilter(query: FactsQuery, hidden: readonly string[]): Clause[] {
   const { accountId, devices, deviceId, deviceIds, type, definitionId, from, to, after } = query
   const clauses: Clause[] = [{ sql: 'account_id = ?', values: [accountId] }]
   const add = (sql: string, ...values: Value[]) => void clauses.push({ sql, values })
@@ -141,7 +141,7 @@ type ChangeRow = {
   readonly at: number
   readonly account_id: string
   readonly device_id: string
-  /** Null: the device no longer has settings. */
+  /** Null if the device no longer has settings. */
   readonly disabled: number | null
   readonly enabled_at: number | null
   readonly expected_interval_seconds: number | null
@@ -168,7 +168,7 @@ export function sqliteWatchSettings(
     return {
       changes: rows.flatMap((row) => {
         const { version, at } = row
-        const settings = watchedIn(row)
+        const settings = toWatchSettings(row)
         const id = deviceKey(settings)
         if (isKnown(id, version)) return []
         const change = { id, version, changedAt: at * 1_000 }
@@ -180,7 +180,7 @@ export function sqliteWatchSettings(
   }
 }
 
-function watchedIn(row: ChangeRow): WatchSettings {
+function toWatchSettings(row: ChangeRow): WatchSettings {
   const { expected_interval_seconds: expectedIntervalSeconds, enabled_at: enabledSince } = row
   return {
     accountId: row.account_id,
@@ -189,7 +189,7 @@ function watchedIn(row: ChangeRow): WatchSettings {
     ...(enabledSince !== null && { enabledSince }),
     ...(expectedIntervalSeconds !== null && { expectedIntervalSeconds }),
     ...(row.labels !== null && {
-      labels: labelsIn(row.labels),
+      labels: parseLabels(row.labels),
       labelledSince: row.labels_changed_at ?? row.changed_at,
     }),
   }

@@ -4,7 +4,7 @@ import type { Database } from '../../runtime/sqlite/database.ts'
 import { isRefusedByDisk } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { FactState } from '../../schemas/facts/fact-state.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
-import { definitionsHolding, stateSeenAt, stateSize, type DueDevice } from '../facts.ts'
+import { definitionsHolding, findLastSeen, stateSize, type DueDevice } from '../facts.ts'
 import type { DeviceName } from './device-statuses.ts'
 
 /** A device's state, and its state in the file. */
@@ -42,8 +42,8 @@ export type FactStates = {
   /** Whether more must be written before more is judged. */
   isFull(): boolean
   /**
-   * How far the file has the states of a partition, once it has `written`; undefined: it lacks
-   * none.
+   * Returns the offset up to which the file has a partition's states once `written` is stored;
+   * undefined if no state is missing.
    */
   writtenUpTo(partition: number, written: readonly StateChange[]): number | undefined
   /** The state of a device, without caching it. */
@@ -62,7 +62,7 @@ export type FactStates = {
   /** The unwritten states, in parts. */
   unwritten(): Iterable<readonly StateChange[]>
   unwrittenOf(device: DeviceName): StateChange | undefined
-  /** After a change of its row from outside, unless its state is unwritten. */
+  /** Rereads a device after its row was changed elsewhere, unless its state is unwritten. */
   reread(device: DeviceName): void
   /** Discards a state that cannot be written: the device's state is the file's again. */
   giveUp(device: DeviceName): void
@@ -74,7 +74,7 @@ const MOST_UNWRITTEN = 16 * 2 ** 20
 /** At most this many entries are judged again after a crash. */
 export const WRITTEN_AFTER_ENTRIES = 200_000
 const WRITTEN_AFTER_MS = 10 * 60_000
-/** So that nothing waits for a long transaction. */
+/** Limits a transaction, so that other work does not wait long. */
 const WRITTEN_AT_ONCE = { states: 500, bytes: 2 ** 18 }
 
 type Stored = {
@@ -88,9 +88,9 @@ type Known = DeviceName & {
   partition: number
   /** Approximate size of the state as JSON. */
   bytes: number
-  /** Undefined: the file has no state. */
+  /** The state in the file; undefined if there is none. */
   stored: Stored | undefined
-  /** Undefined: the file has this state. */
+  /** Set while the file lacks this state. */
   unwritten: { readonly after: number; readonly since: number } | undefined
 }
 type Unwritten = Known & { readonly state: FactState }
@@ -122,7 +122,7 @@ export function factStates(
     maxSize: MOST_REMEMBERED,
     sizeCalculation: ({ bytes }) => bytes,
   })
-  /** In the order of their first unwritten change. */
+  /** Unwritten states, in the order of their first unwritten change. */
   const unwritten = new Map<string, Unwritten>()
   let unwrittenBytes = 0
   /** Unwritten states that readers of the file would miss. */
@@ -132,12 +132,12 @@ export function factStates(
     const key = deviceKey(device)
     const known = unwritten.get(key) ?? cache.get(key)
     if (known !== undefined) return known
-    const found = inFile(device, key)
+    const found = readFromFile(device, key)
     cache.set(key, found)
     return found
   }
 
-  function inFile({ accountId, deviceId }: DeviceName, key: string): Known {
+  function readFromFile({ accountId, deviceId }: DeviceName, key: string): Known {
     const row = read.get(accountId, deviceId)
     const none = { state: undefined, stored: undefined, unwritten: undefined, bytes: NO_STATE }
     if (row === undefined) return { key, accountId, deviceId, partition: 0, ...none }
@@ -153,7 +153,7 @@ export function factStates(
     const changed = known as Known
     const { accountId, deviceId, stored } = changed
     const text = JSON.stringify(state)
-    const seenAt = stateSeenAt(state)
+    const seenAt = findLastSeen(state)
     if (stored !== undefined && stored.due === state.due && stored.partition === partition) {
       update.execute(seenAt, text, accountId, deviceId)
     } else save.execute(accountId, deviceId, partition, state.due, seenAt, text)
@@ -262,7 +262,7 @@ export function factStates(
 
     peek(device) {
       const key = deviceKey(device)
-      return (unwritten.get(key) ?? cache.peek(key) ?? inFile(device, key)).state
+      return (unwritten.get(key) ?? cache.peek(key) ?? readFromFile(device, key)).state
     },
 
     async dueDevices({ now, limit, partition, skip = 0 }) {
@@ -320,7 +320,7 @@ function isMissed({ stored, partition }: Known, state: FactState): boolean {
   )
 }
 
-/** As many as one transaction writes. */
+/** Splits states into pieces of one transaction each. */
 function* piecesOf<State extends Known>(states: Iterable<State>): Generator<State[]> {
   let piece: State[] = []
   let bytes = 0

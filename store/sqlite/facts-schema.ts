@@ -1,8 +1,8 @@
-import { before030 } from '../../runtime/sqlite/before-0.3.0.ts'
+import { fillBefore030 } from '../../runtime/sqlite/before-0.3.0.ts'
 
 /** Decisions, which cannot be recreated from the log. Times in milliseconds since the epoch. */
 export const FACTS_SCHEMA = [
-  ...before030(3),
+  ...fillBefore030(3),
 
   `CREATE TABLE states (
      account_id TEXT NOT NULL,

@@ -4,7 +4,7 @@ import type { Database } from '../../runtime/sqlite/database.ts'
 import {
   definitionsHolding,
   eraseState,
-  stateSeenAt,
+  findLastSeen,
   type DueDevice,
   type FactStore,
 } from '../facts.ts'
@@ -39,7 +39,7 @@ export function sqliteFacts({
     if (opened === undefined) {
       const database = openFacts()
       const log = sqliteFactLog(database)
-      opened = { database, log, facts: factsIn(database, { ...options, log }) }
+      opened = { database, log, facts: readFacts(database, { ...options, log }) }
     }
     return opened
   }
@@ -84,14 +84,14 @@ export function sqliteFacts({
 type Opened = {
   readonly database: Database
   readonly log: SqliteFactLog
-  readonly facts: ReturnType<typeof factsIn>
+  readonly facts: ReturnType<typeof readFacts>
 }
 
 /**
  * States, facts and progress are written in one transaction. States without new facts may be
  * written later; until then the file's progress stays before the entries they lack.
  */
-function factsIn(
+function readFacts(
   database: Database,
   { accounts, hiddenDevices, clock, log }: Options & { readonly log: SqliteFactLog },
 ): FactStore & { writeAll(): void } {
@@ -145,7 +145,7 @@ function factsIn(
     async seedFacts(seeds) {
       database.transaction(() => {
         for (const { accountId, deviceId, partition, state } of seeds) {
-          const seenAt = stateSeenAt(state)
+          const seenAt = findLastSeen(state)
           seed.run(accountId, deviceId, partition, state.due, seenAt, JSON.stringify(state))
         }
       })

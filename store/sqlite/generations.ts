@@ -44,7 +44,7 @@ export function sqliteGenerations(
     return accounts.transaction(() => {
       const { generation: inUse, newest } = current()
       if (generation !== inUse && generation !== newest) {
-        throw new DependencyError(`generation ${generation} of the read models is gone`, {
+        throw new DependencyError(`generation ${generation} of the read models has been removed`, {
           retriable: true,
         })
       }

@@ -20,7 +20,10 @@ export type HiddenDevices = {
   of(accountId: string, readModels: Applying): string[]
   /** The times of a device's unapplied erasures. */
   times(device: DeviceName, readModels: Applying): number[]
-  /** Call this before the read models forget the erasures they applied, or these would hide devices again. */
+  /**
+   * Call this before the read models forget the erasures they applied, or these would hide devices
+   * again.
+   */
   remove(erasedBefore: number): void
 }
 
@@ -79,7 +82,10 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
 export type DeviceLives = Pick<Erasures, 'livesOf'> & {
   /** The current life of a device that has been erased. */
   of(device: DeviceName): string | undefined
-  /** Removes the settings of an erased device; changes that belong to its previous life are rejected. */
+  /**
+   * Removes the settings of an erased device; changes that belong to its previous life are
+   * rejected.
+   */
   begin(erasure: DeviceErased): void
   /** Forgets the lives of devices erased before a time, if nothing is set for them. */
   remove(erasedBefore: number): void
@@ -92,7 +98,10 @@ const FOUND_AT_ONCE = 5_000
 const LIVES_OF_DEVICES = `SELECT device_id, life FROM json_each(?2)
   CROSS JOIN device_settings ON account_id = ?1 AND device_id = value WHERE life IS NOT NULL`
 
-/** In the settings table, where one transaction compares the life and changes the rest. */
+/**
+ * Stores lives in the settings table, so that one transaction compares the life and changes the
+ * rest.
+ */
 export function sqliteDeviceLives(database: Database): DeviceLives {
   const find = database.prepare<{ life: string | null }>(
     'SELECT life FROM device_settings WHERE account_id = ? AND device_id = ?',
@@ -108,7 +117,7 @@ export function sqliteDeviceLives(database: Database): DeviceLives {
     `DELETE FROM device_settings WHERE life IS NOT NULL AND changed_at < ? AND disabled = 0
        AND name IS NULL AND expected_interval_seconds IS NULL AND labels IS NULL`,
   )
-  // By then, processes that follow the changes have seen them.
+  // Removes changes that all processes following them have seen.
   const removeChanges = database.prepare(
     `DELETE FROM settings_changes WHERE at < unixepoch() - 86400 AND NOT EXISTS (
        SELECT 1 FROM device_settings AS settings

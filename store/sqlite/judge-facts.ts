@@ -17,7 +17,7 @@ import { WRITTEN_AFTER_ENTRIES, type FactStates, type StateChange } from './fact
 const WRITTEN_AT_ONCE_BYTES = 2 ** 16
 /** Maximum time that other work waits. */
 const LONGEST_TURN_MS = 10
-/** Devices between two checks of the clock. */
+/** Number of devices judged between two checks of the clock. */
 const ASKED_EVERY = 8
 
 const NOTHING: JudgedFacts = { facts: [], failed: [] }
@@ -89,12 +89,15 @@ export function judgeInTransactions(
       if (read.lastOffset <= after) return NOTHING
     }
     const outcome: Outcome = { facts: [], failed: [] }
-    /** To be written in one transaction. */
+    /** Decisions to write in one transaction. */
     let decided: Decided[] = []
     let bytes = 0
     let turnEnds = performance.now() + LONGEST_TURN_MS
 
-    /** The rest is judged in a later event-loop turn: in between another call may judge, erase or write. */
+    /**
+     * The rest is judged in a later event-loop turn: in between another call may judge, erase or
+     * write.
+     */
     async function yieldTurn(): Promise<void> {
       if (decided.length > 0) writeEach(decided, outcome)
       decided = []
@@ -173,7 +176,7 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
   /** The progress stored in the file. */
   const inFile = new Map<number, number>()
 
-  function judged(): Map<number, ProgressRow> {
+  function readProgress(): Map<number, ProgressRow> {
     if (known === undefined) {
       known = new Map(read.all().map((row) => [row.log_partition, row]))
       for (const { log_partition, last_offset } of known.values()) {
@@ -183,8 +186,8 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
     return known
   }
 
-  function rowAfter({ partition, lastOffset, lastEvent }: EntriesRead): ProgressRow {
-    const before = judged().get(partition)
+  function progressRow({ partition, lastOffset, lastEvent }: EntriesRead): ProgressRow {
+    const before = readProgress().get(partition)
     return {
       log_partition: partition,
       last_offset: lastOffset,
@@ -194,14 +197,14 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
   }
 
   return {
-    /** By partition. */
-    judged: judged as () => ReadonlyMap<number, ProgressRow>,
+    /** Keyed by partition. */
+    judged: readProgress as () => ReadonlyMap<number, ProgressRow>,
 
     move(read: EntriesRead): void {
-      judged().set(read.partition, rowAfter(read))
+      readProgress().set(read.partition, progressRow(read))
     },
 
-    /** In a transaction: writes where judging starts. */
+    /** Writes where judging starts; call it in a transaction. */
     begin(partition: number, offset: number): void {
       write.run(partition, offset, null, null)
     },
@@ -211,8 +214,8 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
      * the file then lacks; `read`: the entries judged with it.
      */
     save(changes: readonly StateChange[], read?: EntriesRead): void {
-      const rows = new Map(judged())
-      if (read !== undefined) rows.set(read.partition, rowAfter(read))
+      const rows = new Map(readProgress())
+      if (read !== undefined) rows.set(read.partition, progressRow(read))
       for (const { log_partition, last_offset, event_offset, event_id } of rows.values()) {
         const written = states.writtenUpTo(log_partition, changes) ?? last_offset
         write.execute(log_partition, written, event_offset, event_id)
@@ -226,7 +229,7 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
       return lastOffset - (inFile.get(partition) ?? -1) > WRITTEN_AFTER_ENTRIES
     },
 
-    /** After a change of the table: everything is as in the file. */
+    /** Drops cached progress after the table was changed elsewhere. */
     forget(): void {
       known = undefined
     },

@@ -5,8 +5,8 @@ import { compareOrigins } from '../../schemas/geo/position-order.ts'
 import { AS_ARRAYS } from './record-rows.ts'
 
 /**
- * Rows between the first and the last record of a range, per record, up to which reading them all is
- * faster than finding each: records are stored in the order of receipt.
+ * Rows between the first and the last record of a range, per record, up to which reading them all
+ * is faster than finding each: records are stored in the order of receipt.
  */
 const SPREAD = 4
 
@@ -32,20 +32,20 @@ const NUMBERS = (ids: string) => `SELECT number FROM device_statuses
 
 const IN_RANGE = `device IN (${NUMBERS('?2')}) AND timestamp >= ?3 AND timestamp < ?4`
 
-/** From the index alone. */
+/** Reads only the index. */
 const EXTENT = `WITH page AS (
     SELECT rowid AS row FROM records WHERE ${IN_RANGE} LIMIT ?5)
   SELECT count(*), min(row), max(row) FROM page`
 
 const NEIGHBOURS = `rowid BETWEEN ?5 AND ?6 AND +timestamp >= ?3 AND +timestamp < ?4`
 
-/** By row, so that each page of the file is read once. */
+/** Sorted by row, so that each page of the file is read once. */
 const SCATTERED = `rowid IN (SELECT rowid FROM records WHERE ${IN_RANGE})`
 
 const IN_BOXES = `(latitude BETWEEN ?7 AND ?8 AND longitude BETWEEN ?9 AND ?10
   OR latitude BETWEEN ?11 AND ?12 AND longitude BETWEEN ?13 AND ?14)`
 
-/** The tracks of many devices, searched by place without an index of places. */
+/** Searches the tracks of many devices by location, without a spatial index. */
 export function sqliteNearRecords(database: Database): NearRecords {
   const extent = database.prepare<readonly number[]>(EXTENT, AS_ARRAYS)
   const neighbours = readingOf(NEIGHBOURS)

@@ -1,4 +1,4 @@
-import { before030 } from '../../runtime/sqlite/before-0.3.0.ts'
+import { fillBefore030 } from '../../runtime/sqlite/before-0.3.0.ts'
 
 const MEASUREMENTS = 'accuracy REAL, altitude REAL, speed REAL, heading REAL, battery REAL'
 
@@ -8,7 +8,7 @@ const MEASUREMENTS = 'accuracy REAL, altitude REAL, speed REAL, heading REAL, ba
  * and of the insert time. A device's number is never reused.
  */
 export const READ_MODELS_SCHEMA = [
-  ...before030(5),
+  ...fillBefore030(5),
 
   // Version 0.3.0. The columns of each step are written out: later versions' columns must not
   // change it.

@@ -17,7 +17,7 @@ import { rememberDevices } from './remembered-devices.ts'
 import type { RecordReads } from './record-reads.ts'
 import { sqliteRecords, type RecordPlace, type Records } from './records.ts'
 
-/** One generation of the read models, in its own file. */
+/** A generation of the read models, in its own file. */
 export type SqliteReadModels = Pick<ReadModels, RecordReads> &
   NearRecords & {
     readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'select'>
@@ -50,7 +50,7 @@ const DEVICES_REMOVED_AT_ONCE = 200
 
 const ENDINGS = ['', '-wal', '-shm']
 
-/** They are rebuilt from the log. */
+/** Remedies for damaged read models, which can be rebuilt from the log. */
 const REMEDIES = {
   remedy: 'remove this file, and it is rebuilt from the log',
   ifDamaged: 'remove this file, and it is rebuilt from the log',

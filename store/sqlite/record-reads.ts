@@ -5,7 +5,7 @@ import {
   OPTIONAL_NAMES,
   AS_ARRAYS,
   OF_DEVICE,
-  namedRecord,
+  toPositionRecord,
   HISTORY_ORDER,
   orderValues,
   record,
@@ -34,7 +34,7 @@ type StepRow = readonly [
 const STEP_COLUMNS =
   'timestamp, latitude, longitude, speed, record_id, accuracy, log_partition, log_offset'
 
-/** In the order of `TrackRow`. */
+/** Columns in the order of `TrackRow`. */
 const TRACK_COLUMNS = `timestamp, latitude, longitude, ${OPTIONAL_NAMES.join(', ')}, record_id`
 
 /** A page's rows; the start is a single bound, so that both are index scans. */
@@ -71,7 +71,7 @@ export function sqliteRecordReads(database: Database): Pick<ReadModels, RecordRe
   return {
     async findPosition({ accountId, recordId }) {
       const row = find.get(accountId, recordId)
-      return row && namedRecord(row)
+      return row && toPositionRecord(row)
     },
 
     async findLastPositions({ accountId, deviceIds, before }) {

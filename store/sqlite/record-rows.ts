@@ -39,7 +39,7 @@ export function orderValues({ timestamp, origin }: HistoryPlace) {
   return [timestamp, origin.partition, origin.offset] as const
 }
 
-export function namedRecord([accountId, deviceId, ...row]: NamedRow): PositionRecord {
+export function toPositionRecord([accountId, deviceId, ...row]: NamedRow): PositionRecord {
   return record(row, { accountId, deviceId })
 }
 
@@ -71,7 +71,7 @@ export function record(
     timestampSource,
     receivedAt,
     origin: { partition, offset },
-    ...optionalFieldsIn(row, FIRST_OPTIONAL),
+    ...readOptionalFields(row, FIRST_OPTIONAL),
   }
 }
 
@@ -91,7 +91,7 @@ export function optionalValues(from: OptionalFields): Value[] {
 }
 
 /** The optional fields of a row, from its column `first` on. */
-export function optionalFieldsIn(row: readonly unknown[], first: number): OptionalFields {
+export function readOptionalFields(row: readonly unknown[], first: number): OptionalFields {
   const fields: { -readonly [Name in keyof OptionalFields]: OptionalFields[Name] } = {}
   let column = first
   for (const name of MEASUREMENTS) {

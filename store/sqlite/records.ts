@@ -12,7 +12,7 @@ import {
   AS_ARRAYS,
   OF_DEVICE,
   FIRST_OPTIONAL,
-  namedRecord,
+  toPositionRecord,
   HISTORY_ORDER,
   orderValues,
   record,
@@ -37,12 +37,15 @@ export type Records = Pick<ReadModels, RecordReads> & {
   ofDevice(device: number, name: DeviceName): { origin: Origin; event: PositionReported }[]
   /** The number of a device's records with a timestamp from `from` up to `to`, exclusive. */
   count(device: DeviceName, from: number, to: number): number
-  /** The timestamp of the record after the first `skipped` ones of such a range. */
+  /** Returns the timestamp of the record after the first `skipped` ones of such a range. */
   timeAfter(
     device: DeviceName,
     range: { from: number; to: number; skipped: number },
   ): number | undefined
-  /** The next records of an account, device by device, each in the order of its history, up to a device. */
+  /**
+   * The next records of an account, device by device, each in the order of its history, up to a
+   * device.
+   */
   next(accountId: string, after: RecordPlace, upTo: string | undefined): PositionRecord[]
   origins(receivedSince: number): Map<number, OriginBounds>
 }
@@ -151,7 +154,7 @@ export function sqliteRecords(database: Database): Records {
         upTo === undefined
           ? nextOfAll.all(accountId, deviceId)
           : nextUpTo.all(accountId, deviceId, upTo)
-      return rows.map(namedRecord)
+      return rows.map(toPositionRecord)
     },
 
     originOf: (accountId, recordId) => originOf.get(accountId, recordId),
@@ -164,7 +167,7 @@ export function sqliteRecords(database: Database): Records {
     removeSome: (receivedBefore) => removeSome.run(receivedBefore) === REMOVED_AT_ONCE,
 
     removeErased: (erasure, device) =>
-      removeErased.run(device, ...erased(erasure)) === REMOVED_AT_ONCE,
+      removeErased.run(device, ...erasureValues(erasure)) === REMOVED_AT_ONCE,
 
     ofDevice: (device, name) =>
       ofDevice.all(device).map((row) => {
@@ -174,6 +177,6 @@ export function sqliteRecords(database: Database): Records {
   }
 }
 
-function erased({ origin, event }: StoredErasure) {
+function erasureValues({ origin, event }: StoredErasure) {
   return [origin.partition, origin.offset, event.erasedAt] as const
 }

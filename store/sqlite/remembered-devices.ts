@@ -9,7 +9,7 @@ const REMEMBERED = 50_000
 
 /** A device's rows in the tables. */
 export type KnownDevice = {
-  /** For a device without a status: the number assigned with its first status. */
+  /** The device's number; for a device without a status, the one it gets with its first status. */
   readonly number: number
   readonly account: number
   status: DeviceStatus | undefined
@@ -31,8 +31,8 @@ export type RememberedDevices = {
 
 /**
  * The tables of devices as the projection uses them, with a cache of the rows last read or written,
- * because every event of a device needs them. The cache is emptied when another connection has written
- * the file.
+ * because every event of a device needs them. The cache is emptied when another connection has
+ * written the file.
  */
 export function rememberDevices(
   database: Database,

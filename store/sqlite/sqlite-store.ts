@@ -55,11 +55,11 @@ export function checkSqliteStore(directory: string): void {
 
 /**
  * The store in SQLite files in `directory`, which is created if missing: the operators' data
- * (accounts, keys, device settings), the rejected reports, the facts, and the read models, which can be rebuilt
- * from the log and keep their own checkpoint. Several processes may have it open. Only the process
- * that projects, which owns the retention, passes `retention`.
- * @throws {DependencyError} when a file cannot be opened, or no retention is configured although the
- *   store has one.
+ * (accounts, keys, device settings), the rejected reports, the facts, and the read models, which
+ * can be rebuilt from the log and keep their own checkpoint. Several processes may have it open.
+ * Only the process that projects, which owns the retention, passes `retention`.
+ * @throws {DependencyError} when a file cannot be opened, or no retention is configured although
+ * the store has one.
  * @throws {Error} when a newer version of the program has changed a file's schema.
  */
 export function openSqliteStore({
@@ -137,8 +137,11 @@ function storeOn({
   const hidden = sqliteHiddenDevices(accounts)
   const readModels = followReadModels(generations, join(directory, ACCOUNTS_FILE))
 
-  /** For work that takes many turns, during which the current read models may change. */
-  async function withOwn<T>(work: (own: SqliteReadModels) => Promise<T>): Promise<T> {
+  /**
+   * Keeps the current read models open for work that takes many turns, during which the current
+   * generation may change.
+   */
+  async function useReadModels<T>(work: (own: SqliteReadModels) => Promise<T>): Promise<T> {
     const { readModels: own } = generations.openInUse()
     try {
       return await work(own)
@@ -204,10 +207,10 @@ function storeOn({
     },
     checkpoint: async () => readModels.current().checkpoint(),
 
-    project: (batch) => withOwn((own) => own.project(batch)),
+    project: (batch) => useReadModels((own) => own.project(batch)),
 
     expire: (receivedBefore, { seenBefore = receivedBefore, signal } = {}) =>
-      withOwn(async (own) => {
+      useReadModels(async (own) => {
         hidden.remove(seenBefore)
         await own.expire(receivedBefore, {
           seenBefore,

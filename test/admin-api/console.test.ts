@@ -13,7 +13,7 @@ async function show(options: Parameters<typeof startAdmin>[0], Host?: string) {
 
 const everywhere = ingestAddresses({ host: '0.0.0.0', ingestPort: 8080 }, undefined)
 
-test('the console learns where devices report to, and that only this machine reaches it', async () => {
+test('the console learns the reporting address, and that only this machine can reach it', async () => {
   expect((await show({})).body.data).toEqual({
     ingestUrl: 'http://127.0.0.1:8080',
     loopback: true,
@@ -32,7 +32,7 @@ test('without a known port there is no address', async () => {
   expect((await show({ ingest })).body.data).toMatchObject({ ingestUrl: null, loopback: false })
 })
 
-test('maps are listed in order by name, and a file on a server without its path', async () => {
+test('maps are listed by name in order, without the paths of files on the server', async () => {
   const maps: MapConfig[] = [
     { name: 'Tiles', kind: 'tiles', url: 'https://t.example/{z}/{x}/{y}', attribution: '© t' },
     { name: 'w', kind: 'pmtiles', url: 'https://t.example/w.pmtiles', maxZoom: 9 },

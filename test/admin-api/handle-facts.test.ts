@@ -45,7 +45,7 @@ async function listed(id: string) {
   return items.find((one) => one.id === id)
 }
 
-test('everybody who reads a taken alarm sees who took it and when', async () => {
+test('every reader of a taken alarm sees who took it and when', async () => {
   const id = await decide()
   expect(await listed(id)).not.toHaveProperty('handling')
   const { status, body } = await call('take', id, ana)

@@ -72,10 +72,10 @@ for (const [message, call, body, caller = 'session'] of [
 }
 
 test.each([
-  ['keep the key, it is shown this once', 'POST /keys', { name: 'new' }],
-  ['keep the key, it is shown this once', 'POST /keys/good/rotate', {}],
+  ['save the key: it is shown only once', 'POST /keys', { name: 'new' }],
+  ['save the key: it is shown only once', 'POST /keys/good/rotate', {}],
   [
-    'keep the token, it is shown this once',
+    'save the token: it is shown only once',
     'POST /shares',
     { deviceIds: ['tug'], expiresAt: IN_AN_HOUR },
   ],
@@ -102,7 +102,7 @@ test('a revoked link says that it shows nothing', async () => {
       headers,
     },
   )
-  expect(answer).toMatchObject({ message: 'the link shows nothing any more' })
+  expect(answer).toMatchObject({ message: 'the link no longer shows anything' })
 })
 
 test('after too many calls or failed sign-ins the message says when to retry', async () => {

@@ -23,13 +23,13 @@ export const BACK_OFFICE_REFUSALS: readonly Refusal[] = [
     { name: 'k', rateLimit: 0 },
   ],
   [
-    'deviceIds does not go with the scope admin: leave one of the two out',
+    'deviceIds cannot be combined with the scope admin: leave one of the two out',
     'POST /keys',
     { name: 'k', scopes: ['admin'], deviceIds: ['tug'] },
   ],
   ['there is no key with this id', 'GET /keys/nobody'],
   ['this key has expired: set a later expiresAt first', 'POST /keys/spent/rotate'],
-  ['this key is revoked for good: make another one', 'POST /keys/revoked/rotate'],
+  ['this key is permanently revoked: create another one', 'POST /keys/revoked/rotate'],
   [
     'graceSeconds must be a whole number of seconds from 0 to 2592000',
     'POST /keys/good/rotate',
@@ -61,7 +61,7 @@ export const BACK_OFFICE_REFUSALS: readonly Refusal[] = [
     { email: 'x@example.org', role: 'king' },
   ],
   [
-    'this e-mail is taken: send another one',
+    'this e-mail address is already in use: send another one',
     'POST /operators',
     { email: 'ana@example.org', role: 'viewer' },
   ],
@@ -83,12 +83,12 @@ export const BACK_OFFICE_REFUSALS: readonly Refusal[] = [
     { name: 'x' },
   ],
   [
-    'your own account would be closed to you: ask somebody else',
+    'you would lock yourself out of your own account: ask another operator',
     'PATCH /accounts/acc-1',
     { suspended: true },
   ],
   ['send the token of a share as a Bearer token', 'GET /shared'],
-  ['this share does not exist, or not any more', 'GET /shared', undefined, 'unknown share'],
+  ['this share does not exist, or has ended', 'GET /shared', undefined, 'unknown share'],
   [
     'deviceIds must be a list of 1 to 50 different ids of devices that have reported',
     'POST /shares',

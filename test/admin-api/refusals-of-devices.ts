@@ -27,7 +27,7 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
     'nobody',
   ],
   [
-    'current must be the password until now',
+    'current must be your current password',
     'POST /session/password',
     { current: 'wrong', next: 'quite another long password' },
   ],
@@ -51,8 +51,8 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
     'cursor must be the nextCursor of the same list with the same parameters; after an upgrade of the service start again without one',
     'GET /devices?cursor=x',
   ],
-  ['cursor must be the nextCursor of the page before', 'GET /devices?cursor='],
-  ['limit must be given once', 'GET /devices?limit=1&limit=2'],
+  ['cursor must be the nextCursor of the previous page', 'GET /devices?cursor='],
+  ['limit may appear only once', 'GET /devices?limit=1&limit=2'],
   ['q must be percent-encoded UTF-8', 'GET /devices?q=%ff'],
   [
     'colour is not a parameter of this call: it takes limit, cursor, status, q, label, keyId, bbox, sort, geofenceId, ruleId, at',
@@ -124,7 +124,7 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
     'GET /devices/tug/positions?format=xml',
   ],
   [
-    'limit goes with format=json only: the other formats are the whole range, which from and to bound',
+    'limit requires format=json: the other formats contain the whole range between from and to',
     'GET /devices/tug/positions?format=gpx&limit=2',
   ],
   [
@@ -138,7 +138,7 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
   ['there is no record with this id, or not yet', 'GET /positions/01KDVDNA00Z6JGGE5XXD5XW7P3'],
   ['points must be a whole number from 100 to 10000', 'GET /devices/tug/track?points=1'],
   [
-    'keyId does not go with at, because only the present is known: leave one of them out',
+    'keyId cannot be combined with at, because only the present is known: leave one of them out',
     'GET /devices?at=2026-01-01T00:00:00Z&keyId=k',
   ],
   [
@@ -150,7 +150,7 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
     'GET /visits?latitude=45&longitude=13',
   ],
   [
-    'geofenceId does not go with latitude, longitude and radius: send either geofenceId, or latitude, longitude and radius',
+    'geofenceId cannot be combined with latitude, longitude and radius: send either geofenceId, or latitude, longitude and radius',
     'GET /visits?latitude=45&longitude=13&radius=50&geofenceId=yard',
   ],
   [

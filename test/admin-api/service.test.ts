@@ -113,7 +113,7 @@ test('pipelined requests of a client are handled one after the other', async () 
   await eventLog.close()
 })
 
-test('while the log is read for erasures no data are served, but the process is healthy', async () => {
+test('while the service reads erasures from the log, it serves no data, but is healthy', async () => {
   const directory = await ownDirectory()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
@@ -139,6 +139,9 @@ test('while the log is read for erasures no data are served, but the process is 
   for (const path of ['/readyz', '/api/v1/devices', '/api/v1/shared', '/api/v1/stream']) {
     expect(await statusOf(path)).toBe(503)
   }
+  expect(await (await fetch(`${url}/api/v1/devices`)).json()).toMatchObject({
+    message: 'the service is still reading erasures from the log, please try again',
+  })
   expect(await statusOf('/healthz')).toBe(200)
   expect(await statusOf('/api/v1/session')).toBe(401)
   goOn()

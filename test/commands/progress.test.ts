@@ -8,9 +8,12 @@ test.each([
   [4_999, 5_000, 5_000, '4,999 of 5,000 events (99 %), 1,000/s, about 1 s left'],
   [5_000, 5_000, 5_000, '5,000 of 5,000 events (100 %), 1,000/s'],
   [1_000, 1_000_000, 1_000, '1,000 of 1,000,000 events (0 %), 1,000/s, about 17 min left'],
-])('%d of %d events after %d ms is a progress line', (done, total, elapsedMs, text) => {
-  expect(progressText({ done, total, elapsedMs })).toBe(text)
-})
+])(
+  'progress of %d of %d events after %d ms is shown on one line',
+  (done, total, elapsedMs, text) => {
+    expect(progressText({ done, total, elapsedMs })).toBe(text)
+  },
+)
 
 test('progress is a line every few seconds, and one at the end', () => {
   const { written, at, progress } = started({ isTTY: false })

@@ -5,7 +5,7 @@ import { build } from '../../scripts/build.mjs'
 await build()
 
 describe('the weight of the console', () => {
-  test('scripts and styles are at most 260 kB once the map stands, and 270 kB with all other pages', async () => {
+  test('scripts and styles are at most 260 kB when the map is displayed, and 270 kB with all other pages', async () => {
     const { map, all } = await weigh()
     expect(map).toBeLessThan(260)
     expect(map).toBeGreaterThan(150)

@@ -43,7 +43,7 @@ test.each(commands)('the command in moving.md with %s imports such a file', asyn
   expect(tally.accepted).toBeGreaterThan(0)
 })
 
-test('moving.md names every file of this test', () => {
+test('moving.md mentions every file tested here', () => {
   const words = new Set(commands.join(' ').split(' '))
   expect(Object.keys(FILES).filter((file) => !words.has(file))).toEqual([])
 })

@@ -175,7 +175,7 @@ describe('slots for reports', () => {
     expect(await reportsAtOnce()).toEqual([200, 200, 200])
   })
 
-  test('a report by GET finds no slot either while all are taken', async () => {
+  test('a report sent by GET is also rejected while all slots are taken', async () => {
     const waiting = Array.from({ length: MOST_REPORTS }, () => ingest.submit(minimal, { key }))
     await eventually(() => appending === MOST_REPORTS)
     const path = `/api/v1/senders/osmand/${key}?id=van&lat=1&lon=2`

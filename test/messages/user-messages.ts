@@ -14,7 +14,7 @@ const FOLDERS = [
 const TAKE_A_MESSAGE = new Map([
   ['ApiError', 1],
   ['unavailable', 0],
-  ['unavailableForNow', 0],
+  ['unavailableError', 0],
   ['rateLimited', 0],
   ['bodyFault', 0],
   ['conflict', 0],

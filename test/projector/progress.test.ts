@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { progressIn } from '../../projector/projector.ts'
+import { readProgress } from '../../projector/projector.ts'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { WentBackError } from '../../store/read-models.ts'
 import { eventually } from '../eventually.ts'
@@ -36,7 +36,7 @@ test('while the store is unavailable its checkpoint is not compared, and the wat
 })
 
 function watched(readModels: { found: Offsets | undefined; looks: number }) {
-  return progressIn(
+  return readProgress(
     {
       async checkpoint() {
         readModels.looks += 1

@@ -21,7 +21,7 @@ test.each([
 })
 
 test.each(['fast', 'nightly more'])(
-  '.ci/run %s prints what it takes and runs nothing',
+  '.ci/run %s prints its usage and runs nothing',
   async (given) => {
     const run = promisify(execFile)(join(root, '.ci/run'), given.split(' '))
     await expect(run).rejects.toMatchObject({

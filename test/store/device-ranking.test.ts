@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { deviceStatus } from '../../projector/device-status.ts'
-import { pageAt, ranksAmong, type RankedDevice } from '../../store/device-ranking.ts'
+import { readPageAt, rankAmong, type RankedDevice } from '../../store/device-ranking.ts'
 import type { DevicePlace } from '../../store/read-models.ts'
 import { positionReported } from '../samples.ts'
 
@@ -13,10 +13,10 @@ async function pageWithout(erased: (found: string) => boolean, after?: DevicePla
   async function* walk(): AsyncGenerator<readonly RankedDevice[]> {
     yield DEVICE_IDS.map((deviceId, n): RankedDevice => [deviceId, null, n % 3])
   }
-  const page = pageAt(
+  const page = readPageAt(
     { accountId, limit: 4, sort: 'firstSeenAt', ...(after && { after }) },
     {
-      place: (query) => ranksAmong(query, { walk: walk(), isInOrder: false }),
+      place: (query) => rankAmong(query, { walk: walk(), isInOrder: false }),
       async find(deviceIds) {
         read += deviceIds.length
         return deviceIds.filter((deviceId) => !erased(deviceId)).map(device)
@@ -52,7 +52,7 @@ describe('the ranks of devices that report meanwhile', () => {
       ]
     }
     const query = { accountId, limit: 9, sort: 'lastSeenAt' } as const
-    const places = await ranksAmong(query, { walk: walk(), isInOrder: true })
+    const places = await rankAmong(query, { walk: walk(), isInOrder: true })
     expect(places.map(({ deviceId }) => deviceId)).toEqual(['a', 'b', 'c'])
   })
 })

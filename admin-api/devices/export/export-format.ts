@@ -7,7 +7,7 @@ export type ExportFormat = {
   readonly mediaType: string
   /** The file name extension. */
   readonly extension: string
-  /** The schema of such a file. */
+  /** The file's schema. */
   readonly schema: JsonSchema
   /** The file in chunks: one before the first page, one per page, one after the last. */
   write(pages: RecordPages, device: ExportedDevice, track: ExportedTrack): AsyncIterable<string>

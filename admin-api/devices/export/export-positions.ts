@@ -12,7 +12,7 @@ import { gpx } from './gpx.ts'
 
 export const EXPORT_NAMES = ['geojson', 'gpx', 'csv', 'ndjson'] as const
 
-/** One record per line, as everywhere in the API, with its device's name and labels. */
+/** Writes one record per line, in the API's usual form plus the device's name and labels. */
 export const ndjson: ExportFormat = {
   mediaType: 'application/x-ndjson',
   extension: 'ndjson',

@@ -13,10 +13,10 @@ import {
 /**
  * GPX 1.1: one track, with a segment for each part between its gaps. Speed and course use Garmin's
  * track point extension, which is widely supported; no such extension covers the other
- * measurements. These, and values that GPX excludes, are elements of the service's namespace, and so are
- * attributes: their names are all valid there, and `type` distinguishes the text 7 from the number.
- * The device's name and labels are the file's name and keywords; the track is named after the
- * deviceId, by which the import identifies the device.
+ * measurements. These, and values that GPX excludes, are elements of the service's namespace, and
+ * so are attributes: their names are all valid there, and `type` distinguishes the text 7 from the
+ * number. The device's name and labels are the file's name and keywords; the track is named after
+ * the deviceId, by which the import identifies the device.
  */
 export const gpx: ExportFormat = {
   mediaType: 'application/gpx+xml',
@@ -35,7 +35,8 @@ ${metadata(device)}<trk>
 <name>${xmlText(device.deviceId)}</name>
 ${trackExtensions(device)}<trkseg>
 `
-    for await (const part of withGaps(pages, await gapMs())) yield part.map(placed).join('')
+    for await (const part of markGaps(pages, await gapMs()))
+      yield part.map(formatTrackPoint).join('')
     yield `</trkseg>
 </trk>
 </gpx>
@@ -43,7 +44,7 @@ ${trackExtensions(device)}<trkseg>
   },
 }
 
-function placed({ record, isAfterGap }: Placed): string {
+function formatTrackPoint({ record, isAfterGap }: Placed): string {
   return `${isAfterGap ? '</trkseg>\n<trkseg>\n' : ''}${trackPoint(record)}`
 }
 
@@ -102,7 +103,10 @@ function trackPoint({
   ].join('')
 }
 
-/** On separate lines, none empty: otherwise GDAL reads the elements as a single number, 0. */
+/**
+ * Writes the parts on separate, non-empty lines: otherwise GDAL reads the elements as a single
+ * number, 0.
+ */
 function element(name: string, parts: readonly string[]): readonly string[] {
   return parts.length === 0 ? [] : [`<${name}>`, ...parts, `</${name}>`]
 }
@@ -147,11 +151,10 @@ type Located = {
 }
 
 /**
- * The records of pages, in either order, each with a flag whether it follows a gap: exactly where
- * an unthinned track has a gap. A single record that jumps away and back causes no gap there, so it
- * causes none here.
+ * Flags each record that follows a gap, in pages of either order: exactly where an unthinned track
+ * has a gap. A single record that jumps away and back causes no gap there, so it causes none here.
  */
-async function* withGaps(
+async function* markGaps(
   pages: RecordPages,
   gapMs: number,
 ): AsyncGenerator<readonly Placed[], void> {

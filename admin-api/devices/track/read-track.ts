@@ -91,12 +91,12 @@ export function gapAfterMs(
   expectedIntervalSeconds: number | undefined,
 ): number {
   const { intervals, leastMs } = SILENCE.idle
-  const usualMs = (expectedIntervalSeconds ?? 0) * 1_000 || usualInterval(steps)
+  const usualMs = (expectedIntervalSeconds ?? 0) * 1_000 || medianInterval(steps)
   return Math.min(Math.max(intervals * usualMs, leastMs), LONGEST_STEP_MS)
 }
 
 /** The median time between records, in milliseconds. */
-function usualInterval(steps: readonly TrackStep[]): number {
+function medianInterval(steps: readonly TrackStep[]): number {
   const intervals = steps
     .slice(1)
     .map(({ timestamp }, n) => timestamp - (steps[n]?.timestamp ?? timestamp))

@@ -161,9 +161,9 @@ export class ThinnedTrack<Kept> {
     const span = this.#msBetween(before, after)
     const part = span === 0 ? 0 : this.#msBetween(before, point) / span
     return length(
-      offWay(this.#xs, part, point, before, after),
-      offWay(this.#ys, part, point, before, after),
-      offWay(this.#zs, part, point, before, after),
+      measureDeviation(this.#xs, part, point, before, after),
+      measureDeviation(this.#ys, part, point, before, after),
+      measureDeviation(this.#zs, part, point, before, after),
     )
   }
 
@@ -180,7 +180,7 @@ export class ThinnedTrack<Kept> {
  * The deviation of `point`, in one coordinate, from that fraction of the line from `before` to
  * `after`.
  */
-function offWay(
+function measureDeviation(
   coordinates: Float64Array,
   part: number,
   point: number,

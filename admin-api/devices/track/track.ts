@@ -35,13 +35,13 @@ const TRACK_PARAMETERS = {
     .withDefault(2_000)
     .described('The maximum number of records returned'),
   within: parsedValue({
-    parse: boundsIn,
+    parse: parseMapBounds,
     expected: 'within must be west,south,east,north in degrees, for example 13.3,52.4,13.5,52.6',
     openapi: { type: 'string' },
   }).described('West, south, east, north: `rows` only cover this part of the map, in more detail'),
 }
 
-/** In the order of `TrackRow`. */
+/** Columns in the order of `TrackRow`. */
 const COLUMNS = ['timestamp', 'latitude', 'longitude', ...OPTIONAL_FIELDS, 'recordId'] as const
 
 /** A device's track for a map, thinned to the wanted number of points. */
@@ -106,7 +106,7 @@ export function trackRoute({
   return route({
     method: 'GET',
     path: '/devices/:deviceId/track',
-    summary: 'A device’s track for a map, thinned out',
+    summary: 'Returns a device’s track, thinned for a map',
     description: DESCRIPTION,
     needs: 'viewer',
     scope: 'positions:read',
@@ -128,7 +128,7 @@ row before it to the row after it: a zoomed-in map shows a year in as much detai
 `.trim()
 
 /** West above east crosses the 180th meridian. */
-function boundsIn(text: string): MapBounds | undefined {
+function parseMapBounds(text: string): MapBounds | undefined {
   const numbers = text.split(',').map((part) => (NUMBER_TEXT.test(part) ? Number(part) : NaN))
   const [west = NaN, south = NaN, east = NaN, north = NaN] = numbers
   const areLongitudes = Math.abs(west) <= 180 && Math.abs(east) <= 180

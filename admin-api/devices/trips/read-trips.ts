@@ -47,8 +47,8 @@ export type TripQuery = StopRules & {
 }
 
 /**
- * The last item of a page, its rank (`nth`) among items with the same times (several trips may last
- * no time), and where reading for the first page started.
+ * The last item of a page, its rank (`nth`) among items with the same times (several trips may have
+ * no duration), and where reading for the first page started.
  */
 export type TripPlace = {
   readonly startedAt: number
@@ -64,8 +64,8 @@ export type TripsPage = {
   /** The totals of the part within the range; only on the first page. */
   readonly totals: TripTotals | undefined
   /**
-   * The records that decide the result: as long as there are as many in this span, and none of them
-   * was removed, it stays the same. Undefined if reading ended early.
+   * The records that decide the result: it stays valid while this span has the same number of
+   * records and none was removed. Undefined if reading ended early.
    */
   readonly read?: (TimeSpan & { readonly records: number }) | undefined
 }

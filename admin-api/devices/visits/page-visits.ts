@@ -4,7 +4,7 @@ import type { DevicePlace } from '../../../store/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { readVisits, type AreaVisit, type VisitQuery } from './read-visits.ts'
 
-/** With the device's name, and its rank among the visits of its device in the range, from 1. */
+/** A visit with the device's name and its rank (from 1) among that device's visits in the range. */
 export type NumberedVisit = AreaVisit & { readonly nth: number; readonly name: string | undefined }
 
 export type VisitsAsked = {
@@ -54,7 +54,7 @@ export async function pageVisits(
   return found.map((visit) => ({ ...visit, name: names.get(visit.deviceId) }))
 }
 
-/** The ids of the devices asked about, from the last one of the previous page on. */
+/** Yields the requested devices' ids, starting with the last device of the previous page. */
 async function* groupsOf(
   { accountId, deviceId, labels, devices, after }: Query,
   store: Pick<Store, 'placeDevices'>,

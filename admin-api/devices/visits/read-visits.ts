@@ -29,7 +29,7 @@ type Reading = {
   readonly isWanted: () => boolean
 }
 
-/** Records that are read in some milliseconds. */
+/** Reading this many records takes a few milliseconds. */
 const READ_AT_ONCE = 10_000
 const FIRST_STRETCH_MS = 60 * 60_000
 const LAST_FOUND_AT_ONCE = 250
@@ -48,7 +48,7 @@ export async function readVisits(
 ): Promise<readonly AreaVisit[]> {
   const { areas, from, to, ...devices } = query
   const boxes = boxesAroundAll(areas)
-  const inside = await insideAtBeginning(query, store)
+  const inside = await findInsideAtStart(query, store)
   const visits = new Map<string, AreaVisit[]>()
   const end = (deviceId: string, visit: Begun, rest: Pick<AreaVisit, 'to' | 'isOpen'>) => {
     const own = visits.get(deviceId)
@@ -94,7 +94,7 @@ function fixOf({ latitude, longitude, accuracy }: NearStep): Fix {
 }
 
 /** The devices that were inside before the range, and since when. */
-async function insideAtBeginning(
+async function findInsideAtStart(
   { accountId, deviceIds, areas, from }: VisitQuery,
   store: Reading['store'],
 ): Promise<Map<string, Begun>> {

@@ -67,7 +67,7 @@ function numberParameter(
   })
 }
 
-/** Who was in an area. */
+/** Lists the devices that were in an area, with the times of their visits. */
 export function visitsRoute({
   store,
   clock,
@@ -132,7 +132,7 @@ export function visitsRoute({
       )
     }
     if (missing.length < 3) {
-      const message = `geofenceId does not go with latitude, longitude and radius: ${AREA}`
+      const message = `geofenceId cannot be combined with latitude, longitude and radius: ${AREA}`
       throw invalidParams([{ field: 'geofenceId', message }])
     }
     const geofence = await store.findGeofence({ accountId, id: geofenceId })
@@ -144,7 +144,7 @@ export function visitsRoute({
   return route({
     method: 'GET',
     path: '/visits',
-    summary: 'Lists who was in an area, computed from the records',
+    summary: 'Lists visits to an area, computed from the records',
     description: DESCRIPTION,
     needs: 'viewer',
     scope: 'positions:read',

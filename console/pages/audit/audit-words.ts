@@ -61,7 +61,7 @@ export type Sentence = {
   readonly subjects: readonly { readonly name: string; readonly path?: string }[]
   /** The number of unnamed subjects. */
   readonly others: number
-  /** The settings in words, such as "name “Vans”, no expiry"; may be empty. */
+  /** The settings as text, such as "name “Vans”, no expiry"; may be empty. */
   readonly more: string
 }
 
@@ -75,7 +75,7 @@ export function sentenceOf(
   timeText: (ms: number) => string,
 ): Sentence {
   if (WITHOUT_SUBJECT.includes(action)) {
-    return { did: didOf(action, subject, {}), subjects: [], others: 0, more: '' }
+    return { did: describeAction(action, subject, {}), subjects: [], others: 0, more: '' }
   }
   const { name, email, ...others } = details ?? {}
   // In a change, the name is the new one.
@@ -90,7 +90,7 @@ export function sentenceOf(
     ...(path !== undefined && { path }),
   }
   return {
-    did: didOf(action, subject, set),
+    did: describeAction(action, subject, set),
     ...(isOfMany ? devicesNamed(deviceIds) : { subjects: [one], others: 0 }),
     more: isSwitch(set)
       ? ''
@@ -113,7 +113,7 @@ function isSwitch(set: Settings): boolean {
   return Object.keys(set).join() === 'disabled'
 }
 
-function didOf(action: string, { kind }: Entry['subject'], set: Settings): string {
+function describeAction(action: string, { kind }: Entry['subject'], set: Settings): string {
   if (isSwitch(set)) return set['disabled'] === true ? 'disabled the device' : 'enabled the device'
   return ACTIONS[action] ?? `${action} ${kind}`
 }
@@ -139,7 +139,7 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
   }
 }
 
-/** A setting in words; the raw entry includes those omitted. */
+/** Formats a setting; the raw entry shows omitted settings. */
 function settingText(
   setting: string,
   value: unknown,

@@ -30,7 +30,7 @@ export function Arrival({
   answer,
 }: {
   deviceId: string
-  /** Its display name; empty for none. */
+  /** The device's display name; may be empty. */
   name: string
   keyId: string | undefined
   since: string
@@ -197,13 +197,13 @@ function useArrival(
   }, [deviceId, keyId])
   const rejections = [...(latest === undefined ? [] : [latest]), ...(data ?? [])]
   return {
-    seen: { devices: seenDevices(deviceId), rejections },
+    seen: { devices: readRecentDevices(deviceId), rejections },
     failure: failure ?? lister.failure.value,
   }
 }
 
 /** The device itself, and the newest of the other devices. */
-function seenDevices(deviceId: string): RecentReports['devices'] {
+function readRecentDevices(deviceId: string): RecentReports['devices'] {
   let newest: LiveDevice | undefined
   for (const device of fleet.devices.values()) {
     if (device.deviceId === deviceId) continue

@@ -122,7 +122,7 @@ export function ImportFiles({ deviceId: suggested }: { deviceId: string }) {
 
 type Reading = Parameters<typeof countHistory>[0]
 
-/** The content of the files, in words and on a map. */
+/** Summarises the files' content, with a map. */
 function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory }) {
   return (
     <>
@@ -144,7 +144,7 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
           <ul class="stack tight">
             {leftOut.slice(0, LISTED_REASONS).map(({ reason, count, where }) => (
               <li key={reason}>
-                {leftOutText(reason, count)}
+                {explainOmitted(reason, count)}
                 {count > 0 && (
                   <span class="quiet">
                     {' '}
@@ -166,8 +166,8 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
 
 const UNKNOWN_FORMAT = /^its format is not recognised: name it with --format \((.*)\)$/
 
-/** Why something was omitted. Here the operator cannot name a file's format. */
-function leftOutText(reason: string, count: number): string {
+/** Explains why items were omitted. On this page the operator cannot choose a file's format. */
+function explainOmitted(reason: string, count: number): string {
   const [, formats] = UNKNOWN_FORMAT.exec(reason) ?? []
   return formats === undefined
     ? `${count > 0 ? `${formatCount(count, 'point')}: ` : ''}${isolate(reason)}`

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { TriangleAlert } from 'lucide'
 import { api } from '../../api/client.ts'
-import { ApiFailure, faultAt, sentence, toFailure } from '../../core/failure.ts'
+import { ApiFailure, fieldFailure, sentence, toFailure } from '../../core/failure.ts'
 import { may } from '../../live/session.ts'
 import { Field, Form } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -10,7 +10,7 @@ import { go, pageAddress } from '../../ui/router.ts'
 import { Secret } from '../../ui/secret.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
-import { changeDraft, draft, justNow, type Draft } from './draft.ts'
+import { changeDraft, draft, earliestNow, type Draft } from './draft.ts'
 import { readHandoff, type Handoff } from './handoff.ts'
 
 /** Creates the device's key, or takes a pasted one. */
@@ -21,7 +21,7 @@ export function ChooseKey({
   secret,
   onSecret,
 }: {
-  /** The id that the device reports with; empty while it has none. */
+  /** The id that the device reports with; empty until it has one. */
   arrivesAs: string
   /**
    * Whether the guide is loaded: before that, a key would be limited to an id that is never sent.
@@ -39,7 +39,7 @@ export function ChooseKey({
   }
 
   const create = useAction(async () => {
-    if (deviceId === '') throw faultAt('name', 'Name the device first')
+    if (deviceId === '') throw fieldFailure('name', 'Name the device first')
     const { key: made, id, name, hint, createdAt } = await api.post('/keys', { body: wanted })
     changeDraft({ key: { id, name, hint, only }, since: createdAt })
     onSecret(made)
@@ -54,7 +54,7 @@ export function ChooseKey({
 
   async function paste({ pasted = '' }: Readonly<Record<string, string>>) {
     const { id, name, hint } = await identify(pasted.trim())
-    changeDraft({ key: { id, name, hint }, since: justNow() })
+    changeDraft({ key: { id, name, hint }, since: earliestNow() })
     onSecret(pasted.trim())
   }
 
@@ -127,8 +127,9 @@ async function identify(secret: string) {
     return await api.post('/keys/identify', { body: { key: secret } })
   } catch (failure) {
     if (!(failure instanceof ApiFailure)) throw failure
-    if (failure.status === 404) throw faultAt('pasted', 'No key of your account has this secret.')
-    if (failure.status === 400) throw faultAt('pasted', failure.message)
+    if (failure.status === 404)
+      throw fieldFailure('pasted', 'No key of your account has this secret.')
+    if (failure.status === 400) throw fieldFailure('pasted', failure.message)
     throw failure
   }
 }
@@ -152,7 +153,7 @@ export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void })
   }, [])
 
   function use({ key: secret, deviceId, name, sender }: Handoff, key?: Draft['key']): void {
-    changeDraft({ deviceId, name, sender, since: justNow(), key })
+    changeDraft({ deviceId, name, sender, since: earliestNow(), key })
     onSecret(secret)
     setBrought(undefined)
   }

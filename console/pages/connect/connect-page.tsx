@@ -11,7 +11,7 @@ import { FailedLine } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { Arrival } from './arrival.tsx'
 import { BroughtKey, ChooseKey } from './choose-key.tsx'
-import { changeDraft, draft, justNow } from './draft.ts'
+import { changeDraft, draft, earliestNow } from './draft.ts'
 import type { TestAnswer } from './outcome.ts'
 import { NameDevice } from './name-device.tsx'
 import { SendTest } from './send-test.tsx'
@@ -44,7 +44,7 @@ export function ConnectPage() {
   }
 
   function another() {
-    change({ deviceId: '', name: '', namedSince: undefined, key: undefined, since: justNow() })
+    change({ deviceId: '', name: '', namedSince: undefined, key: undefined, since: earliestNow() })
     setSecret(undefined)
   }
 

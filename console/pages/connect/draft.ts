@@ -16,7 +16,7 @@ export type Draft = {
   readonly key?: DraftKey | undefined
   /** The first report of the device that was named, so that it is named only once in its life. */
   readonly namedSince?: string | undefined
-  /** Earlier events are ignored, ISO 8601. */
+  /** Start of the wait, in ISO 8601: earlier events are ignored. */
   readonly since: string
 }
 
@@ -31,7 +31,7 @@ type DraftKey = {
 const FIRST_SENDER = 'owntracks-android'
 const CLOCK_OFF_MS = 3_000
 /** When the console was opened, so that later reports remain visible. */
-const openedAt = justNow()
+const openedAt = earliestNow()
 const stored = createPreference('connect', '', (text) => text)
 
 /** The draft of the signed-in operator. */
@@ -40,7 +40,7 @@ export const draft = computed<Draft>(() => {
   return {
     sender: FIRST_SENDER,
     name: '',
-    // Empty: phones that all kept a suggested name would be one device.
+    // Starts empty, because phones that all kept a suggested name would be one device.
     deviceId: '',
     since: openedAt,
     ...(of === owner() && known),
@@ -58,7 +58,7 @@ export function nameDevice(name: string): void {
 }
 
 /** The server's time as estimated here, minus the possible error. */
-export function justNow(): string {
+export function earliestNow(): string {
   return new Date(serverNow() - CLOCK_OFF_MS).toISOString()
 }
 

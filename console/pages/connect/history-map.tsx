@@ -5,7 +5,7 @@ import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints } from '../../map/open-map.ts'
 import { palette } from '../../ui/palette.ts'
 
-/** Some positions from files, on a map that fits them all. */
+/** Shows a sample of the files' positions on a map fitted to them. */
 export function HistoryMap({ places }: { places: readonly (readonly [number, number])[] }) {
   const points = useMemo(
     () => places.map(([latitude, longitude]) => toMercator(longitude, latitude)),

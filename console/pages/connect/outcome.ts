@@ -62,10 +62,12 @@ export function outcomeOf({
     found.push({ kind: 'arrived', device: other, isOther: true, at: other.lastSeenAt })
   }
   const rejection = seen.rejections.find(({ receivedAt }) => receivedAt >= since)
-  if (rejection !== undefined) found.push(refused(rejection, rejection.receivedAt))
+  if (rejection !== undefined) found.push(toRefusal(rejection, rejection.receivedAt))
   if (answer !== undefined) {
     const { at, error = String(answer.status) } = answer
-    found.push(answer.status === 200 ? { kind: 'accepted', at } : refused({ ...answer, error }, at))
+    found.push(
+      answer.status === 200 ? { kind: 'accepted', at } : toRefusal({ ...answer, error }, at),
+    )
   }
   // If two outcomes have the same time, the first one found is more informative.
   return found.reduce<ConnectOutcome & { at: string }>((a, b) => (b.at > a.at ? b : a), {
@@ -74,7 +76,7 @@ export function outcomeOf({
   })
 }
 
-function refused(
+function toRefusal(
   {
     error,
     message,

@@ -4,7 +4,7 @@ import type { FoundHistory, HistoryAnswer, HistoryOrder } from '../../core/histo
 
 type Read = {
   readonly files: readonly File[]
-  /** Empty: device ids come from the files. */
+  /** The device of all points; if empty, device ids come from the files. */
   readonly deviceId: string
   readonly signal: AbortSignal
   readonly onProgress: (progress: { readonly bytes: number; readonly points: number }) => void
@@ -12,23 +12,26 @@ type Read = {
 
 export type Imported = {
   accepted: number
-  /** Rejected points, by reason. */
+  /** Number of rejected points, by reason. */
   readonly refused: Map<string, number>
 }
 
 /** Reads files in a worker and describes their contents. Nothing is sent. */
 export function countHistory(read: Read): Promise<FoundHistory> {
-  return inWorker(read, false, () => Promise.resolve())
+  return readInWorker(read, false, () => Promise.resolve())
 }
 
-/** Reads them again, and imports their points in the order of the files. After an interruption it may start over. */
+/**
+ * Reads them again, and imports their points in the order of the files. After an interruption it
+ * may start over.
+ */
 export async function sendHistory(read: Read, imported: Imported): Promise<void> {
   const { id } = await api.post('/imports', {})
   const path = { id }
   try {
-    await inWorker(read, true, async (reports) => {
+    await readInWorker(read, true, async (reports) => {
       const body = { reports: reports as { readonly [field: string]: unknown }[] }
-      const { results } = await persistently(read.signal, () =>
+      const { results } = await retryCall(read.signal, () =>
         api.post('/imports/{id}/positions', { path, body, signal: read.signal }),
       )
       for (const { error, message = error } of results) {
@@ -46,7 +49,7 @@ const LONGEST_PAUSE_MS = 10_000
 const GIVE_UP_AFTER_MS = 300_000
 
 /** Repeats a call that may succeed later. */
-async function persistently<Answer>(
+async function retryCall<Answer>(
   signal: AbortSignal,
   call: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -57,7 +60,7 @@ async function persistently<Answer>(
     } catch (thrown) {
       signal.throwIfAborted()
       const { status, retryAt = 0 } = toFailure(thrown)
-      // 0: there was no response.
+      // Status 0 means that there was no response.
       const isLater = status === 0 || status === 429 || status >= 500
       if (!isLater || Date.now() - beganAt > GIVE_UP_AFTER_MS) throw thrown
       await pause(Math.max(pauseMs, retryAt - Date.now()), signal)
@@ -76,7 +79,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Loads the readers, which are as large as a page, only now. */
-function inWorker(
+function readInWorker(
   { files, deviceId, signal, onProgress }: Read,
   isSent: boolean,
   send: (reports: readonly object[]) => Promise<unknown>,

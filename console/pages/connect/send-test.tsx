@@ -22,7 +22,7 @@ export function SendTest({
 
   async function send({ latitude = '', longitude = '' }: Readonly<Record<string, string>>) {
     onAnswer(undefined)
-    const report = { deviceId, latitude: numberIn(latitude), longitude: numberIn(longitude) }
+    const report = { deviceId, latitude: parseNumber(latitude), longitude: parseNumber(longitude) }
     const { status, body } = await api.post('/test-report', { body: { key: secret, report } })
     setSent(status === 200)
     onAnswer(answerOf(status, body))
@@ -61,7 +61,7 @@ export function SendTest({
   )
 }
 
-/** Erases the device if the test report is all it has. */
+/** Erases the device if the test report is its only one. */
 function RemoveTest({ deviceId, onRemoved }: { deviceId: string; onRemoved: () => void }) {
   const remove = useAction(async () => {
     const path = { deviceId }
@@ -84,7 +84,7 @@ function RemoveTest({ deviceId, onRemoved }: { deviceId: string; onRemoved: () =
 }
 
 /** Text that is not a number is sent unchanged: the service responds with its own message. */
-function numberIn(text: string): unknown {
+function parseNumber(text: string): unknown {
   const number = Number(text.trim().replace(',', '.'))
   return text.trim() !== '' && Number.isFinite(number) ? number : text
 }

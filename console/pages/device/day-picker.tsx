@@ -4,7 +4,7 @@ import { ChevronLeft, ChevronRight, CalendarDays } from 'lucide'
 import { isDay, nextDay } from '../../core/times.ts'
 import {
   isOneDay,
-  spanBeside,
+  shiftSpan,
   spanQuery,
   spanText,
   orderDays,
@@ -79,7 +79,7 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
           icon={ChevronLeft}
           label={before}
           small
-          onClick={() => open(spanBeside(span, -1))}
+          onClick={() => open(shiftSpan(span, -1))}
         />
         <input type="date" aria-label="Day" min="2000-01-01" max={today} {...typedDay} />
         <IconButton
@@ -87,7 +87,7 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
           label={after}
           small
           disabled={span.last >= today}
-          onClick={() => open(spanBeside(span, 1))}
+          onClick={() => open(shiftSpan(span, 1))}
         />
         <Calendar
           deviceId={deviceId}
@@ -155,7 +155,7 @@ function Calendar({
                   icon={ChevronLeft}
                   label="Previous year"
                   small
-                  onClick={() => setYear(spanBeside(year, -1))}
+                  onClick={() => setYear(shiftSpan(year, -1))}
                 />
                 <h2>{year.first.slice(0, 4)}</h2>
                 <IconButton
@@ -163,7 +163,7 @@ function Calendar({
                   label="Next year"
                   small
                   disabled={year.last >= today}
-                  onClick={() => setYear(spanBeside(year, 1))}
+                  onClick={() => setYear(shiftSpan(year, 1))}
                 />
               </div>
               <div class="row">
@@ -195,7 +195,7 @@ function Calendar({
   )
 }
 
-/** Positions a filled panel below the button, as far as it stays within the window. */
+/** Positions a filled panel below the button, but within the window. */
 function placeBelow(button: HTMLElement | null, panel: HTMLElement | null): void {
   if (button === null || panel === null) return
   const { bottom, left } = button.getBoundingClientRect()

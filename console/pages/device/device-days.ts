@@ -59,17 +59,17 @@ export function useDayTotals(store: DayTotalsStore, counts: DayCounts | undefine
   return (span: Span) => sumOfDays(span, counts ?? new Map(), known)
 }
 
-/** One request at a time: a year of a busy device takes the service a long time. */
+/** Sends one request at a time: a year of a busy device takes the service a long time. */
 function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<ReadDays>) {
   const days = signal<KnownDays>(new Map())
-  /** By kind and start: an item across midnight is read with either day. */
+  /** Keyed by kind and start, because both days return an item that spans midnight. */
   const episodes = signal<ReadonlyMap<string, Episode>>(new Map())
   const failure = signal<ApiFailure | undefined>(undefined)
   const wants = new Set<WantedDays>()
   const ending = new AbortController()
   const isReading = signal(false)
 
-  /** The days requested last come first. */
+  /** Loads the most recently requested days first. */
   function next(): { want: WantedDays; span: Span } | undefined {
     for (const want of [...wants].reverse()) {
       const missing = [...want.counts].filter(
@@ -131,7 +131,7 @@ type ReadDays = { readonly totals: readonly DayTotals[]; readonly episodes: read
 
 type WantedDays = { readonly counts: DayCounts; readonly near: string }
 
-/** The number of a device's reports on each day of a span; undefined until it is known. */
+/** Loads the number of a device's reports on each day of a span; undefined until loaded. */
 export function useActivity(deviceId: string, span: Span, zone: string): DayCounts | undefined {
   const { first, last } = span
   const { data } = useLoad(
@@ -173,13 +173,13 @@ export function useDayKeys(
     }
     return { label, run }
   }
-  function along(by: number): KeyActions[string] {
+  function moveBy(by: number): KeyActions[string] {
     const label = Math.abs(by) === 1 ? 'Previous or next day' : 'Previous or next week'
     return to(label, (here) => here + (isMirrored(part.element.current) ? -by : by))
   }
   useKeys(
     {
-      ...Object.fromEntries(Object.entries(steps).map(([key, by]) => [key, along(by)])),
+      ...Object.fromEntries(Object.entries(steps).map(([key, by]) => [key, moveBy(by)])),
       Home: to('First or last day', () => 0),
       End: to('First or last day', (_, last) => last),
       ...others,

@@ -10,7 +10,7 @@ import { useLoad } from '../../ui/use-load.ts'
 import type { DeviceRange } from './track-data.ts'
 
 const MOST = 1_000
-/** Rows drawn, and as many more on each request. */
+/** Number of rows drawn first, and added on each request. */
 const ROWS = 50
 const NONE: readonly ApiFact[] = []
 
@@ -35,7 +35,7 @@ export function useFacts({ deviceId, from, to }: DeviceRange, isWanted: boolean)
   return data ?? NONE
 }
 
-/** The events of the displayed days; a click goes to their moment. */
+/** Lists the events of the displayed days; a click selects an event's time. */
 export function DeviceEvents({
   of: facts,
   deviceId,

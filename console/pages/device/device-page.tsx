@@ -8,7 +8,7 @@ import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, onStreamEvent, startLive } from '../../live/live.ts'
 import { now } from '../../ui/clock.ts'
 import { connectionText, motionText } from '../../core/device-words.ts'
-import { spanIn } from '../../core/span.ts'
+import { parseSpan } from '../../core/span.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { ShareLink, Labels, StatusShape } from '../../ui/device-parts.tsx'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
@@ -31,10 +31,10 @@ import { useClockError, WrongClock } from './wrong-clock.tsx'
 import { addressOf } from '../../core/address.ts'
 import { Ago } from '../../ui/time.tsx'
 
-/** Settings and key may change elsewhere. */
+/** Refresh interval: settings and key may be changed elsewhere. */
 const AGAIN = { everyMs: 30_000 }
 
-/** One device: its position, its tracks, its settings. */
+/** The page of a device: position, tracks, settings. */
 export function DevicePage({ deviceId }: { deviceId: string }) {
   useEffect(startLive, [])
   watchWords()
@@ -58,7 +58,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   const live = fleet.devices.get(deviceId)
   const zone = readerZone()
   const today = date(now.value, zone)
-  const asked = spanIn(pageAddress.value.query, today)
+  const asked = parseSpan(pageAddress.value.query, today)
   const totals = useDayTotalsStore(deviceId, zone)
   const span = useMemo(() => asked, [asked.first, asked.last])
 

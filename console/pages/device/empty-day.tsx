@@ -58,7 +58,7 @@ export function EmptyDay({
     <>
       <div class="notice row" role="status">
         <p>
-          <strong>{noReports(span, today)}.</strong>{' '}
+          <strong>{describeEmptySpan(span, today)}.</strong>{' '}
           {point !== undefined && day !== undefined && (
             <>
               {data.isBefore ? 'Last known place: ' : 'First known place: '}
@@ -98,7 +98,7 @@ function PlaceName({ of: point }: { of: Coordinates }) {
   )
 }
 
-function noReports(span: Span, today: string): string {
+function describeEmptySpan(span: Span, today: string): string {
   if (!isOneDay(span)) return 'No reports on these days'
   return span.first === today ? 'No reports today' : 'No reports on this day'
 }

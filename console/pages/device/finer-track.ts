@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
-import { fromMercator, WORLD_METRES } from '../../../schemas/geo/mercator.ts'
+import { mercatorToDegrees, WORLD_METRES } from '../../../schemas/geo/mercator.ts'
 import type { Track } from '../../core/track.ts'
 import { HALF_WORLD } from '../../map/map-canvas.ts'
 
@@ -44,14 +44,14 @@ export function useFinerTrack(
     isCoarse &&
     finer.of === track &&
     holds(finer.part, sight) &&
-    // As fine as is visible, or is read for a part that is hardly larger.
+    // The track is as fine as the screen can show, or was loaded for a part of similar size.
     (finer.track.toleranceMetres <= SEEN_PIXELS * sight.metresPerPixel ||
       finer.metres <= 2 * sight.metresPerPixel)
   useEffect(() => {
     if (!isCoarse || fits || load === undefined) return undefined
     const closing = new AbortController()
     const timer = setTimeout(() => {
-      const part = beyond(sight)
+      const part = extendPart(sight)
       load(part, closing.signal).then(
         (read) =>
           closing.signal.aborted ||
@@ -69,36 +69,36 @@ export function useFinerTrack(
 }
 
 /** The currently visible part of the map; undefined if that is half of the world or more. */
-export function sightOf(map: OlMap): MapSight | undefined {
+export function getMapSight(map: OlMap): MapSight | undefined {
   const view = map.getView()
   const [left = 0, bottom = 0, right = 0, top = 0] = view.calculateExtent(map.getSize())
   if (right - left >= HALF_WORLD) return undefined
   const onSquare = (x: number, y: number) =>
-    fromMercator({ x: 0.5 + x / (2 * HALF_WORLD), y: 0.5 - y / (2 * HALF_WORLD) })
+    mercatorToDegrees({ x: 0.5 + x / (2 * HALF_WORLD), y: 0.5 - y / (2 * HALF_WORLD) })
   const [southWest, northEast] = [onSquare(left, bottom), onSquare(right, top)]
   const middle = onSquare(0, (bottom + top) / 2).latitude
   const shrinks = Math.cos((middle * Math.PI) / 180)
   return {
-    west: around(southWest.longitude),
+    west: wrapLongitude(southWest.longitude),
     south: southWest.latitude,
-    east: around(northEast.longitude),
+    east: wrapLongitude(northEast.longitude),
     north: northEast.latitude,
     metresPerPixel: (((view.getResolution() ?? 0) * WORLD_METRES) / (2 * HALF_WORLD)) * shrinks,
   }
 }
 
-function beyond({ west, south, east, north }: MapPart): MapPart {
+function extendPart({ west, south, east, north }: MapPart): MapPart {
   const [width, height] = [BEYOND * widthOf({ west, east }), BEYOND * (north - south)]
   return {
-    west: around(west - width),
+    west: wrapLongitude(west - width),
     south: Math.max(-90, south - height),
-    east: around(east + width),
+    east: wrapLongitude(east + width),
     north: Math.min(90, north + height),
   }
 }
 
 function holds(outer: MapPart, inner: MapPart): boolean {
-  const east = around(inner.west - outer.west)
+  const east = wrapLongitude(inner.west - outer.west)
   const begins = east < 0 ? east + 360 : east
   return (
     begins + widthOf(inner) <= widthOf(outer) &&
@@ -112,6 +112,6 @@ function widthOf({ west, east }: Pick<MapPart, 'west' | 'east'>): number {
 }
 
 /** A longitude within ±180°. */
-function around(longitude: number): number {
+function wrapLongitude(longitude: number): number {
   return ((((longitude + 180) % 360) + 360) % 360) - 180
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api, serverNow } from '../../api/client.ts'
 import { countByLabel } from '../../core/choose-devices.ts'
-import { faultAt } from '../../core/failure.ts'
+import { fieldFailure } from '../../core/failure.ts'
 import {
   splitIntoChunks,
   labelChanges,
@@ -81,7 +81,7 @@ export function LabelDevices({
     )
     const refused = devices.length - changed.size
     if (refused > 0 && devices.length === 1) {
-      throw faultAt('label', 'A device can have at most 16 labels. Remove one first.')
+      throw fieldFailure('label', 'A device can have at most 16 labels. Remove one first.')
     }
     const rest =
       refused === 0 ? '' : `; ${refused} of them already have 16 labels, or no longer exist`

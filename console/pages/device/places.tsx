@@ -6,7 +6,7 @@ import { formatCount } from '../../ui/shown.ts'
 
 const MOST = 10
 
-/** The places of a range by hours, the longest first. */
+/** Lists the places visited in a range, longest total time first. */
 export function Places({ of: places }: { of: readonly StayedPlace[] }) {
   const [first] = places
   if (first === undefined) return null

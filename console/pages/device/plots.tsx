@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
-import { attributeTitle, plottedNumber } from '../../core/readings.ts'
+import { attributeTitle, convertForPlot } from '../../core/readings.ts'
 import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
-import { lengthIn, speedIn } from '../../core/measures.ts'
+import { convertLength, convertSpeed } from '../../core/measures.ts'
 import { readerUnits } from '../../ui/shown.ts'
 import { numericAttributes, type TrackPoint } from '../../core/track.ts'
 import { createPreference } from '../../ui/preferences.ts'
@@ -35,17 +35,17 @@ export function Plots(props: PlotProps) {
   if (points.some(({ speed }) => speed !== undefined)) {
     plots.push({
       title: `Speed, ${units.speed}`,
-      value: ({ speed }) => speed && speedIn(units.speed, speed),
+      value: ({ speed }) => speed && convertSpeed(units.speed, speed),
     })
   }
   if (plotted.value === ALTITUDE && hasAltitude(points)) {
     plots.push({
       title: `Altitude, ${units.length === 'feet' ? 'ft' : 'm'}`,
-      value: ({ altitude }) => altitude && lengthIn(units.length, altitude),
+      value: ({ altitude }) => altitude && convertLength(units.length, altitude),
     })
   }
   if (name !== undefined) {
-    const value = ({ attributes }: TrackPoint) => plottedNumber(name, attributes[name], units)
+    const value = ({ attributes }: TrackPoint) => convertForPlot(name, attributes[name], units)
     plots.push({ title: attributeTitle(name, units), value })
   }
   return (

@@ -11,7 +11,7 @@ import { formatDateTime, formatLength, formatSpeed, formatClock } from '../../ui
 import type { TrackPoint } from '../../core/track.ts'
 import { placeText, wayText } from '../../core/place-words.ts'
 import type { Episode } from '../../core/trips.ts'
-import { againText } from '../../core/moment.ts'
+import { formatAgain } from '../../core/moment.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { usePlace } from './use-place.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -91,9 +91,9 @@ export function AtMoment({
   at: number
   point: TrackPoint
   next: TrackPoint | undefined
-  /** The trip, stop or gap of the moment, if it is known. */
+  /** The trip, stop or gap at the selected time, if known. */
   episode: Episode | undefined
-  /** In words, if several days are shown. */
+  /** The formatted day, if several days are displayed. */
   day: string | undefined
 }) {
   const { speed, heading, accuracy, altitude, battery, attributes, isImported } = point
@@ -102,7 +102,7 @@ export function AtMoment({
     <section class="card box stack" aria-labelledby="at-moment">
       <h2 id="at-moment">
         At {formatClock(at)}
-        {againText(at, readerZone())}
+        {formatAgain(at, readerZone())}
         {day !== undefined && `, ${day}`}
       </h2>
       {before < 0 && (
@@ -114,7 +114,7 @@ export function AtMoment({
           {episode && SILENCE_WORDS[episode.kind]}.
         </p>
       )}
-      <PlaceLinks place={point} way={whereText(episode)} />
+      <PlaceLinks place={point} way={describeLocation(episode)} />
       <Facts
         of={[
           ['Speed', formatSpeed(speed)],
@@ -136,16 +136,16 @@ export function AtMoment({
   )
 }
 
-/** Worded as in the list of trips. */
-function whereText(episode: Episode | undefined): string | undefined {
+/** Describes where the device was, in the wording of the trip list. */
+function describeLocation(episode: Episode | undefined): string | undefined {
   if (episode?.kind === 'stop') return placeText(episode.place)
   return episode?.kind === 'trip' ? wayText(episode.start.place, episode.end.place) : undefined
 }
 
 /**
- * A place in words, with coordinates to copy and to open in other maps.
+ * Shows a place's name, with coordinates to copy or open in other maps.
  *
- * @param way shown while the place is not known: a replay passes many.
+ * @param way shown until the place is known, because a replay passes many places.
  */
 function PlaceLinks({ place, way = '' }: { place: Coordinates; way?: string | undefined }) {
   const coordinates = coordinatesText(place)

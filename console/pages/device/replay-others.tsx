@@ -1,6 +1,6 @@
 import { Users } from 'lucide'
 import { labelOf } from '../../core/live-device.ts'
-import { othersIn, othersText } from '../../core/replay.ts'
+import { parseOtherDevices, formatOtherDevices } from '../../core/replay.ts'
 import type { Track } from '../../core/track.ts'
 import type { Trip } from '../../core/trips.ts'
 import { fleet } from '../../live/live.ts'
@@ -23,7 +23,7 @@ export type ReplayedDevice = {
 const NONE: readonly ReplayedDevice[] = []
 
 export function useOthers({ from, to }: Omit<DeviceRange, 'deviceId'>): readonly ReplayedDevice[] {
-  const ids = othersIn(pageAddress.value.query)
+  const ids = parseOtherDevices(pageAddress.value.query)
   const { data } = useLoad(
     (signal) =>
       Promise.all(
@@ -49,7 +49,7 @@ function nameOf(deviceId: string): string {
 
 /** Adds devices to the replay, and removes them. */
 export function ReplayOthers({ deviceId: own }: { deviceId: string }) {
-  const ids = othersIn(pageAddress.value.query)
+  const ids = parseOtherDevices(pageAddress.value.query)
   const count = ids.length === 0 ? '' : ` ${ids.length}`
   return (
     <Menu
@@ -73,7 +73,7 @@ export function ReplayOthers({ deviceId: own }: { deviceId: string }) {
           }
           chosen={ids}
           wordsOf={nameOf}
-          set={(next) => setQuery({ with: othersText(next) })}
+          set={(next) => setQuery({ with: formatOtherDevices(next) })}
         />
       )}
     </Menu>

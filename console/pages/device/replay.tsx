@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Pause, Play } from 'lucide'
-import { againText, momentOf, normalizeMoment } from '../../core/moment.ts'
+import { formatAgain, momentOf, normalizeMoment } from '../../core/moment.ts'
 import { REPLAY_SPEEDS, replaySpeed, skipRest } from '../../core/replay.ts'
 import { date } from '../../core/times.ts'
 import { Select } from '../../ui/choice-fields.tsx'
@@ -37,13 +37,14 @@ export function Replay({
   drives: readonly Drive[]
   isFollowing: boolean
   /**
-   * Whether no other device is in the replay: otherwise the map does not follow one away from the
-   * others.
+   * Whether this is the only device in the replay; with several, the map follows none of them.
    */
   isAlone: boolean
   onMove: (at: number) => void
   onFollow: (isFollowing: boolean) => void
-  /** Gets the length of the tail behind the marker; undefined once the replay has stopped. */
+  /**
+   * Called with the length of the tail behind the marker, or undefined once the replay has stopped.
+   */
   onPlay: (tailMs: number | undefined) => void
   children: ComponentChildren
 }) {
@@ -53,7 +54,10 @@ export function Replay({
   const [skipped, setSkipped] = useState<number>()
   const cursor = useRef(at)
   cursor.current = at
-  /** When it continues, or its end; a day without trips is played in full. */
+  /**
+   * Returns the time at which the replay continues, or its end; a day without trips is played in
+   * full.
+   */
   const skip = (moment: number) =>
     drives.length === 0 ? moment : Math.min(last, skipRest(drives, moment))
   useEffect(() => onPlay(isPlaying ? speed * TAIL_MS : undefined), [isPlaying, speed])
@@ -136,7 +140,7 @@ function TimeField({
   onMove: (at: number) => void
 }) {
   const [typed, setTyped] = useState<string>()
-  const shown = formatClock(at) + againText(at, zone)
+  const shown = formatClock(at) + formatAgain(at, zone)
   function goThere() {
     const moment = momentOf(normalizeMoment(typed ?? ''), date(at, zone), zone)
     if (moment !== undefined && typed !== shown) onMove(moment)

@@ -1,6 +1,6 @@
 import { Settings } from 'lucide'
 import { api } from '../../api/client.ts'
-import { faultAt } from '../../core/failure.ts'
+import { fieldFailure } from '../../core/failure.ts'
 import type { ApiDevice } from '../../core/live-device.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
@@ -123,7 +123,7 @@ function EraseDevice({ device: { deviceId }, onClose }: OfDevice) {
       button="Erase for good"
       danger
       submit={async ({ deviceId: typed }) => {
-        if (typed !== deviceId) throw faultAt('deviceId', 'This is not the id of the device.')
+        if (typed !== deviceId) throw fieldFailure('deviceId', 'This is not the id of the device.')
         await api.delete('/devices/{deviceId}', { path: { deviceId } })
         fleet.erased(deviceId)
         markChanged()

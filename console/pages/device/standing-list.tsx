@@ -15,8 +15,8 @@ export function StandingList({
 }: {
   of: { inside?: Listed; raised?: Listed }
 }) {
-  const rules = named(raised)
-  const geofences = named(inside)
+  const rules = sortByName(raised)
+  const geofences = sortByName(inside)
   if (rules.length + geofences.length === 0) return null
   return (
     <ul class="standings row" aria-label="Raised rules and geofences">
@@ -53,6 +53,6 @@ function Standing({ of: { name, since }, path }: { of: ApiStanding; path: string
 }
 
 /** Lists have only the ids. */
-function named(standings: Listed = []): readonly ApiStanding[] {
+function sortByName(standings: Listed = []): readonly ApiStanding[] {
   return standings.filter((one): one is ApiStanding => typeof one !== 'string')
 }

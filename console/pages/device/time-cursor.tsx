@@ -64,10 +64,10 @@ export function TimeStrip({
   at: number
   bands: readonly TimeBand[]
   selected: TimeBand | undefined
-  /** Events of the device; the same as in the list of events. */
+  /** Events to mark on the axis, the same as in the event list. */
   marks: readonly ApiFact[]
   onMove: (at: number) => void
-  /** Goes to the report before (-1) or after (1). */
+  /** Selects the previous (-1) or next (1) report. */
   onStep: (by: -1 | 1) => void
   /** The plots. */
   children: ComponentChildren

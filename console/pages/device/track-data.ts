@@ -27,7 +27,7 @@ export type DeviceRange = {
 
 type Reports = {
   readonly reports: readonly TrackPoint[]
-  /** Whether the reports are complete, with none missing between them. */
+  /** Whether these are all reports of their time span. */
   readonly isEach: boolean
   /** Whether they include the first report of the range, and the last. */
   readonly isFirst: boolean

@@ -6,8 +6,8 @@ import { speedStep, SPEED_COLOURS } from '../../map/speed-scale.ts'
 import { TrackPainter, type PaintedTrack } from '../../map/track-painter.ts'
 import { readerUnits, formatNumber, formatSpeed } from '../../ui/shown.ts'
 import { printMap } from './print-map.ts'
-import { sightOf, useFinerTrack, type MapPart, type MapSight } from './finer-track.ts'
-import { speedIn } from '../../core/measures.ts'
+import { getMapSight, useFinerTrack, type MapPart, type MapSight } from './finer-track.ts'
+import { convertSpeed } from '../../core/measures.ts'
 
 /**
  * A track on a map. The view is fitted once to the days, and to each selected part of them; after
@@ -32,7 +32,7 @@ export function TrackMap({
 }: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected' | 'isPlain'> &
   Partial<Pick<PaintedTrack, 'others' | 'places' | 'tailMs'>> & {
     track: Track | undefined
-    /** Reads the track of a part of the map; absent: no finer track exists. */
+    /** Reads the track of a part of the map; absent if there is no finer track. */
     loadPart?: (part: MapPart, signal: AbortSignal) => Promise<Track>
     /** Identifies the displayed days: a new value fits the view again. */
     shows: string
@@ -77,7 +77,7 @@ export function TrackMap({
           tailMs,
         ]}
         open={(map) => {
-          map.on('moveend', () => setSight(sightOf(map)))
+          map.on('moveend', () => setSight(getMapSight(map)))
           paper.current = printMap(map, () =>
             fitPoints(map, shownPoints.current, { animated: false }),
           )
@@ -87,7 +87,7 @@ export function TrackMap({
         paint={(map, painter) => {
           const wanted = [shows, selected?.from, ...others.map(({ deviceId }) => deviceId)].join()
           const ofAll = [...(points ?? []), ...others.flatMap((one) => one.points)]
-          shownPoints.current = within(ofAll, selected)
+          shownPoints.current = pickSelected(ofAll, selected)
           if (points !== undefined && fittedTo.current !== wanted) {
             fittedTo.current = wanted
             // The strip below appears with the points, and shrinks the map.
@@ -110,7 +110,7 @@ export function TrackMap({
 }
 
 /** The points of the selected part; all points if nothing is selected, or the part has none. */
-function within(
+function pickSelected(
   points: readonly TrackPoint[],
   selected: PaintedTrack['selected'],
 ): readonly TrackPoint[] {
@@ -128,7 +128,7 @@ function SpeedLegend({ step }: { step: number }) {
           <span class="speed-colour" style={{ backgroundColor: colour }} />
           {index === SPEED_COLOURS.length - 1
             ? `${formatSpeed(index * step)} +`
-            : formatNumber(speedIn(readerUnits().speed, index * step))}
+            : formatNumber(convertSpeed(readerUnits().speed, index * step))}
         </li>
       ))}
     </ol>

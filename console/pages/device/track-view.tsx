@@ -27,7 +27,7 @@ import { formatCount, formatDistance, formatLength, formatSpeed } from '../../ui
 
 const SECOND_MS = 1_000
 const EVERY_MS = 30_000
-/** With more days the speeds would overlap. */
+/** Beyond this number of days the coloured lines would overlap. */
 const MOST_DAYS_COLOURED = 2
 
 /**
@@ -49,7 +49,7 @@ export function TrackView({
   status: ShownStatus
   /** The reasons for its silence, if it is silent. */
   silence: ComponentChildren
-  /** Its last position, shown until a moment is selected. */
+  /** The device's last position, shown until a time is selected. */
   now: ComponentChildren
   children: ComponentChildren
 }) {
@@ -62,7 +62,7 @@ export function TrackView({
     [deviceId, from, to],
     isOne && endsToday ? { everyMs: EVERY_MS } : {},
   )
-  // Nobody reads the list of a year's trips, and it takes the service seconds.
+  // A year's list of trips is too long to read, and takes the service seconds.
   const hasTrips = dayCount(span) <= MOST_DAYS_OF_MONTH
   // The service reads all records for either, so the map takes precedence.
   const mayLoad = hasTrips && data !== undefined
@@ -91,7 +91,7 @@ export function TrackView({
   }, [hasTrips ? episodes.data : known, driven === undefined, others, from, to])
   const isPlain = dayCount(span) > MOST_DAYS_COLOURED
   const places = useMemo(
-    () => (isPlain ? placesOf(staysIn([...known.values()], from, to)) : []),
+    () => (isPlain ? placesOf(clipStays([...known.values()], from, to)) : []),
     [isPlain, known, from, to],
   )
   const first = data?.points[0]?.at ?? from
@@ -235,7 +235,7 @@ function isTrip(one: Episode): one is Trip {
 }
 
 /** The contents of the range. */
-function staysIn(episodes: readonly Episode[], from: number, to: number): readonly Stay[] {
+function clipStays(episodes: readonly Episode[], from: number, to: number): readonly Stay[] {
   return episodes.flatMap((one) => {
     if (one.kind !== 'stop') return []
     const ms = Math.min(one.to, to) - Math.max(one.from, from)
@@ -249,11 +249,11 @@ function TrackSummary({
   trips,
 }: {
   track: Track
-  /** Undefined while they are being read; null if they are not listed. */
+  /** Totals of trips; undefined while loading, null if trips are not listed. */
   trips: Totals | undefined | null
 }) {
   const { total, points, maxSpeed, toleranceMetres } = track
-  const ofTrips = (text: (totals: Totals) => string | undefined) =>
+  const formatTrips = (text: (totals: Totals) => string | undefined) =>
     trips === null ? undefined : trips === undefined ? '…' : text(trips)
   const top = formatSpeed(maxSpeed ?? undefined)
   const left =
@@ -263,8 +263,8 @@ function TrackSummary({
   return (
     <p class="track-summary two-lines" title={left}>
       {[
-        ofTrips(({ distanceMetres }) => formatDistance(distanceMetres)),
-        ofTrips(({ lastedMs }) => duration(lastedMs)),
+        formatTrips(({ distanceMetres }) => formatDistance(distanceMetres)),
+        formatTrips(({ lastedMs }) => duration(lastedMs)),
         top && `top ${top}`,
         formatCount(total, 'report'),
       ]

@@ -39,7 +39,7 @@ export function TripList({
   /** Stays in geofences. */
   visits: readonly Visit[]
   selected: Episode | undefined
-  /** Goes to a moment. */
+  /** Selects a time. */
   onMove: (at: number) => void
   onSelect: (episode: Episode) => void
 }) {
@@ -171,7 +171,8 @@ function RowText({ of: row }: { of: Row }) {
 }
 
 /**
- * The rows by the day on which each starts; an item that started before the range is on its own day.
+ * The rows by the day on which each starts; an item that started before the range is on its own
+ * day.
  */
 function daysOf(rows: readonly Row[], zone: string) {
   const days: { day: string; rows: Row[] }[] = []

@@ -13,8 +13,14 @@ import {
   weekOf,
 } from '../../core/span.ts'
 import { date, duration } from '../../core/times.ts'
-import { visitsIn } from '../../core/visits.ts'
-import { episodesCsv, fullBar, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
+import { pairVisits } from '../../core/visits.ts'
+import {
+  episodesCsv,
+  fullBarDistance,
+  totalsSince,
+  type Episode,
+  type Totals,
+} from '../../core/trips.ts'
 import { Loaded, FailedLine } from '../../ui/states.tsx'
 import { formatClock, formatDistance, formatCount } from '../../ui/shown.ts'
 import type { useLoad } from '../../ui/use-load.ts'
@@ -44,14 +50,14 @@ export function Trips({
   of: ReturnType<typeof useLoad<readonly Episode[] | undefined>> | undefined
   selected: Episode | undefined
   facts: readonly ApiFact[]
-  /** The places of stops in a range. */
+  /** Stops in a range, with their places. */
   stays: readonly StayedPlace[]
-  /** Goes to a moment. */
+  /** Selects a time. */
   onMove: (at: number) => void
   onSelect: (episode: Episode) => void
 }) {
   const { deviceId, span, today, zone } = page
-  const visits = visitsIn(facts)
+  const visits = pairVisits(facts)
   /** The time of day, with the day if it is not the displayed one. */
   function clock(at: number): string {
     const day = date(at, zone)
@@ -132,7 +138,7 @@ function CsvLink({
 }) {
   const [url, setUrl] = useState<string>()
   useEffect(() => {
-    const text = episodesCsv(episodes, visitsIn(facts))
+    const text = episodesCsv(episodes, pairVisits(facts))
     const made = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
     setUrl(made)
     return () => URL.revokeObjectURL(made)
@@ -164,7 +170,7 @@ function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: t
   const parts = partsOf(of)
     .filter(({ first }) => first <= today)
     .map((part) => ({ part, sum: sumOf(part) }))
-  const full = fullBar(parts.map(({ sum }) => sum.distanceMetres))
+  const full = fullBarDistance(parts.map(({ sum }) => sum.distanceMetres))
   const failure = totals.failure.value
   const others = pageAddress.value.query.get('with')
   return (

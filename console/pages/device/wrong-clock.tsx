@@ -45,7 +45,10 @@ export function clockWords(error: ClockError) {
 const POSITIONS = 20
 const WEEK_MS = 7 * 86_400_000
 
-/** The error of a device's clock, from its reports with the oldest dates, and those of a GPS week rollover. */
+/**
+ * Estimates the error of a device's clock from its reports with the oldest dates, and from those of
+ * a GPS week rollover.
+ */
 export function useClockError(
   deviceId: string,
   known: { readonly lastSeenMs: number; readonly position: ApiPosition } | undefined,

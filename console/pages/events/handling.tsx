@@ -12,7 +12,7 @@ import { useAction } from '../../ui/use-action.ts'
 const WORDS = { take: 'Take', close: 'Close', release: 'Give back' } as const
 const LONGEST_NOTE = 500
 
-/** Who handles an alarm or a raised rule, since when, and the buttons to change that. */
+/** Shows who has handled an alarm or raised rule since when, with buttons to change it. */
 export function HandlingLine({ of: fact, subject }: { of: ApiFact; subject: string }) {
   const { dialog, open } = useDialog(() => undefined)
   const taking = useAction(() => changeHandling(fact, 'take'))

@@ -70,12 +70,12 @@ function SosLine({ of: fact }: { of: ApiFact }) {
   )
 }
 
-/** The map with the device's current position, and where it called. */
+/** Path of the map that shows the device's current position and where it called for help. */
 function alarmPath({ id, deviceId }: ApiFact): string {
   return `/?${new URLSearchParams({ device: deviceId, alarm: id })}`
 }
 
-/** Closes calls that nobody else has taken. */
+/** Closes the calls not taken by another operator. */
 function CloseAll({ of: facts }: { of: readonly ApiFact[] }) {
   const closing = useAction(async () => {
     const operator = me.peek()?.operator

@@ -14,7 +14,7 @@ import { Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useLoad, type LoadState } from '../../ui/use-load.ts'
 import type { ApiGeofence } from './use-definitions.ts'
-import { whomText } from './whom.tsx'
+import { describeDevices } from './whom.tsx'
 
 const EVERY_MS = 10_000
 
@@ -47,7 +47,7 @@ export function GeofenceCard({
       <Facts
         of={[
           ['Shape', shapeText(shape, readerUnits())],
-          ['For', <Isolated>{whomText(geofence)}</Isolated>],
+          ['For', <Isolated>{describeDevices(geofence)}</Isolated>],
           ['Confirmed', confirmSeconds > 0 ? `after ${secondsText(confirmSeconds)}` : undefined],
           ['State', enabled ? undefined : 'Disabled'],
           ['External id', externalId && <Isolated>{externalId}</Isolated>],

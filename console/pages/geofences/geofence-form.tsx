@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { faultAt, toFailure } from '../../core/failure.ts'
+import { fieldFailure, toFailure } from '../../core/failure.ts'
 import { shapeFaultText } from '../../core/shape-fault.ts'
 import {
   canFinish,
@@ -9,7 +9,7 @@ import {
   NEW_CIRCLE,
   parseCorners,
   formatCorners,
-  drawnShape,
+  buildShape,
   shapeText,
   removeCorner,
   type Sketch,
@@ -33,7 +33,7 @@ export function GeofenceForm({
   onCancel,
 }: {
   of: ApiGeofence | undefined
-  /** Suggested for a new one. */
+  /** The suggested name for a new geofence. */
   name: string
   drawing: Drawing
   onSaved: (geofence: ApiGeofence) => void
@@ -61,11 +61,11 @@ export function GeofenceForm({
     }
     if (change === undefined) {
       const body = { ...content, shape } as never
-      onSaved(await inWords(api.post('/geofences', { body })))
+      onSaved(await rewordFailure(api.post('/geofences', { body })))
       return toast('Geofence created.')
     }
     // An untouched shape remains as precise as it was.
-    const { saved, others } = await inWords(
+    const { saved, others } = await rewordFailure(
       change({ ...content, ...(drawing.canUndo && { shape }) }),
     )
     onSaved(saved)
@@ -107,28 +107,28 @@ export function GeofenceForm({
 }
 
 /** The API names coordinates, people draw corners. */
-async function inWords<Saved>(saving: Promise<Saved>): Promise<Saved> {
+async function rewordFailure<Saved>(saving: Promise<Saved>): Promise<Saved> {
   try {
     return await saving
   } catch (thrown) {
     const { error, details } = toFailure(thrown)
     const fault = details.find(({ field }) => field.startsWith('shape'))
     if (fault === undefined || error === 'CONFLICT') throw thrown
-    throw faultAt('shape', shapeFaultText(fault.message))
+    throw fieldFailure('shape', shapeFaultText(fault.message))
   }
 }
 
 const WRONG_PLACES = 'Enter each point as latitude, longitude, such as 48.2, 16.4.'
 
 function readShape(sketch: Sketch | undefined, values: Values) {
-  if (parseCorners(values['shape'] ?? '') === undefined) throw faultAt('shape', WRONG_PLACES)
-  const shape = sketch && drawnShape(closeSketch(sketch))
+  if (parseCorners(values['shape'] ?? '') === undefined) throw fieldFailure('shape', WRONG_PLACES)
+  const shape = sketch && buildShape(closeSketch(sketch))
   if (shape !== undefined) return shape
   const message =
     sketch?.type === 'area'
       ? 'Draw at least three corners, or enter them.'
       : 'Draw the shape on the map, or enter its numbers.'
-  throw faultAt('shape', message)
+  throw fieldFailure('shape', message)
 }
 
 /** The shape on the map as numbers, for people who cannot draw. */
@@ -270,7 +270,7 @@ function AreaField({
     drawing,
   )
   if (others.length > 0) {
-    const shape = drawnShape(sketch)
+    const shape = buildShape(sketch)
     return <p>{shape && shapeText(shape)}. Reshape it on the map.</p>
   }
   return (

@@ -14,7 +14,7 @@ import {
 } from '../../core/sketch.ts'
 import { GeofencePainter, pointsOf, type PaintedGeofence } from '../../map/geofence-painter.ts'
 import { MapHost } from '../../map/map-host.tsx'
-import { fitPoints, positionAt } from '../../map/open-map.ts'
+import { fitPoints, pixelToPosition } from '../../map/open-map.ts'
 import type { ApiGeofence } from './use-definitions.ts'
 import type { Drawing } from './use-sketch.ts'
 
@@ -140,7 +140,7 @@ function drawSketch(map: OlMap, painter: GeofencePainter, owner: SketchOwner): v
     if (sketch === undefined) return owner.select(painter.geofenceAt(pixel))
     if (!isIncomplete(sketch)) return
     const at = placeAtPixel(map, pixel)
-    if (sketch.type === 'circle') owner.show(circleAt(at, pixel))
+    if (sketch.type === 'circle') owner.show(createCircle(at, pixel))
     else owner.show(clickSketch(sketch, at))
     owner.keep()
   })
@@ -153,7 +153,7 @@ function drawSketch(map: OlMap, painter: GeofencePainter, owner: SketchOwner): v
     target?.style.setProperty('cursor', cursor ?? '')
   })
 
-  function circleAt(centre: LonLat, [x = 0, y = 0]: readonly number[]): Sketch {
+  function createCircle(centre: LonLat, [x = 0, y = 0]: readonly number[]): Sketch {
     return {
       type: 'circle',
       centre,
@@ -172,7 +172,7 @@ function drawSketch(map: OlMap, painter: GeofencePainter, owner: SketchOwner): v
     if (isEnd && canFinish(sketch)) return follow(event, closeSketch(sketch))
     if (handle !== undefined) return follow(event, sketch, handle)
     if (!isMouse || sketch.type === 'area' || sketch.centre !== undefined) return
-    follow(event, circleAt(placeAtPixel(map, from), from), OUTWARDS)
+    follow(event, createCircle(placeAtPixel(map, from), from), OUTWARDS)
   }
 
   /**
@@ -218,6 +218,6 @@ function isIncomplete(sketch: Sketch): boolean {
 }
 
 function placeAtPixel(map: OlMap, pixel: readonly number[]): LonLat {
-  const { longitude, latitude } = positionAt(map, pixel)
+  const { longitude, latitude } = pixelToPosition(map, pixel)
   return [longitude, latitude]
 }

@@ -15,11 +15,11 @@ import { DeleteGeofence, GeofenceCard } from './geofence-card.tsx'
 import { GeofenceForm } from './geofence-form.tsx'
 import { GeofenceMap } from './geofence-map.tsx'
 import { ImportGeofences } from './import-geofences.tsx'
-import { paintedOf, useGeofences, type ApiGeofence } from './use-definitions.ts'
+import { toPaintedGeofence, useGeofences, type ApiGeofence } from './use-definitions.ts'
 import { useSketch } from './use-sketch.ts'
-import { whomText } from './whom.tsx'
+import { describeDevices } from './whom.tsx'
 
-/** More rows than anybody reads take long to show. */
+/** Maximum number of rows, because more take long to render. */
 const MOST_ROWS = 200
 
 /** All geofences, as a list and on a map, which also draws them. */
@@ -46,7 +46,7 @@ export function GeofencesPage() {
         : undefined,
     [isHalfDrawn],
   )
-  const painted = useMemo(() => geofences.map(paintedOf), [all.data])
+  const painted = useMemo(() => geofences.map(toPaintedGeofence), [all.data])
 
   function change(geofence: ApiGeofence) {
     setEdited(geofence)
@@ -215,6 +215,6 @@ function List({
 }
 
 function noteOn(geofence: ApiGeofence): string {
-  const words = [shapeText(geofence.shape, readerUnits()), whomText(geofence)]
+  const words = [shapeText(geofence.shape, readerUnits()), describeDevices(geofence)]
   return [...words, ...(geofence.enabled ? [] : ['disabled'])].join(' · ')
 }

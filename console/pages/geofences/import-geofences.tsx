@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { shapeFaultText } from '../../core/shape-fault.ts'
-import { faultAt } from '../../core/failure.ts'
+import { fieldFailure } from '../../core/failure.ts'
 import { featureParts } from '../../core/feature-parts.ts'
 import { countText } from '../../core/measures.ts'
 import { Field } from '../../ui/form.tsx'
@@ -21,8 +21,8 @@ export function ImportGeofences(props: DialogProps) {
   const [results, setResults] = useState<readonly Result[]>()
 
   async function send() {
-    if (file === undefined) throw faultAt('file', 'Choose a file.')
-    const features = featuresIn(await file.text())
+    if (file === undefined) throw fieldFailure('file', 'Choose a file.')
+    const features = parseFeatures(await file.text())
     const all: Result[] = []
     for (const part of featureParts(features)) {
       const body = { type: 'FeatureCollection', features: part } as never
@@ -93,12 +93,12 @@ export function ImportGeofences(props: DialogProps) {
   )
 }
 
-function featuresIn(text: string): readonly unknown[] {
+function parseFeatures(text: string): readonly unknown[] {
   try {
     const { features } = JSON.parse(text) as { features?: unknown }
     if (Array.isArray(features) && features.length > 0) return features
   } catch {
     // The same advice helps.
   }
-  throw faultAt('file', 'This is not a GeoJSON FeatureCollection.')
+  throw fieldFailure('file', 'This is not a GeoJSON FeatureCollection.')
 }

@@ -18,7 +18,7 @@ export function useGeofences(): LoadState<readonly ApiGeofence[]> {
   const read = async (signal: AbortSignal) => {
     const page = (cursor?: string) =>
       api.get('/geofences', { query: { limit: 1_000, cursor }, signal })
-    return byName(await allPages(page))
+    return sortByName(await allPages(page))
   }
   return useLoad(read, [], { everyMs: GEOFENCES_EVERY_MS })
 }
@@ -29,7 +29,7 @@ export function useGeofences(): LoadState<readonly ApiGeofence[]> {
  */
 export function useGeofenceNames(): LoadState<readonly components['schemas']['GeofenceName'][]> {
   return useLoad(
-    async (signal) => byName((await api.get('/geofences/names', { signal })).items),
+    async (signal) => sortByName((await api.get('/geofences/names', { signal })).items),
     [],
   )
 }
@@ -38,18 +38,18 @@ export function useGeofenceNames(): LoadState<readonly components['schemas']['Ge
 export function useRules(): LoadState<readonly ApiRule[]> {
   const read = async (signal: AbortSignal) => {
     const page = (cursor?: string) => api.get('/rules', { query: { limit: 1_000, cursor }, signal })
-    return byName(await allPages(page))
+    return sortByName(await allPages(page))
   }
   return useLoad(read, [], { everyMs: RULES_EVERY_MS })
 }
 
 /** A geofence in the form that maps draw. */
-export function paintedOf({ id, name, shape, enabled }: ApiGeofence): PaintedGeofence {
+export function toPaintedGeofence({ id, name, shape, enabled }: ApiGeofence): PaintedGeofence {
   return { id, name, rings: pointsOf(sketchOf(shape)), isEnabled: enabled }
 }
 
 const collator = new Intl.Collator(undefined, { numeric: true })
 
-function byName<T extends { readonly name: string }>(items: T[]): readonly T[] {
+function sortByName<T extends { readonly name: string }>(items: T[]): readonly T[] {
   return items.sort((a, b) => collator.compare(a.name, b.name))
 }

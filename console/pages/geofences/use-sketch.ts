@@ -23,7 +23,7 @@ export type Drawing = {
 
 type State = {
   readonly shown: Sketch | undefined
-  /** The last step is shown, unless something is being dragged. */
+  /** Undo steps; the last one is displayed, unless a corner is being dragged. */
   readonly kept: readonly (Sketch | undefined)[]
   readonly marked?: number
 }

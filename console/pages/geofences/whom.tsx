@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { faultAt } from '../../core/failure.ts'
+import { fieldFailure } from '../../core/failure.ts'
 import { countText } from '../../core/measures.ts'
 import { fleet, startLive } from '../../live/live.ts'
 import { CheckGroup } from '../../ui/choice-fields.tsx'
@@ -17,7 +17,7 @@ export type Whom = {
 }
 
 /** `All devices`, `Label freezer`, `2 labels, 3 devices`. */
-export function whomText({ deviceIds, labels }: Whom): string {
+export function describeDevices({ deviceIds, labels }: Whom): string {
   if (deviceIds === undefined && labels === undefined) return 'All devices'
   return [
     labels && labels.length > 0 && `Label ${labels.join(' or ')}`,
@@ -45,7 +45,7 @@ export function useWhom(first: Whom) {
   function read(): { deviceIds: string[] | null; labels: string[] | null } {
     if (!isSome) return { deviceIds: null, labels: null }
     if (devices.length === 0 && labels.length === 0) {
-      throw faultAt('deviceIds', 'Choose a label or a device.')
+      throw fieldFailure('deviceIds', 'Choose a label or a device.')
     }
     return {
       deviceIds: devices.length > 0 ? [...devices] : null,
@@ -90,7 +90,7 @@ export function useWhom(first: Whom) {
 
 const FOUND = 20
 
-/** Devices by words of their names or ids. */
+/** Finds devices by words of their names or ids. */
 export async function findDevices(
   typed: string,
   signal: AbortSignal,

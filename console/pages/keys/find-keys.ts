@@ -3,7 +3,7 @@ import type { PickOption } from '../../ui/pick.tsx'
 
 const FOUND = 20
 
-/** Keys by words of their names, for a filter. */
+/** Finds keys by words of their names, for a filter. */
 export async function findKeys(typed: string, signal: AbortSignal): Promise<readonly PickOption[]> {
   const query = { limit: FOUND, ...(typed !== '' && { q: typed }) }
   const { items } = await api.get('/keys', { query, signal })

@@ -71,7 +71,7 @@ function changesOf(of: Key, wanted: ReturnType<typeof readLimits>) {
   }
 }
 
-/** The fields for a key's limits; without `of` those of a new key. */
+/** Fields for a key's limits; without `of`, for a new key. */
 export function LimitFields({ of }: { of?: Key }) {
   const zone = readerZone()
   const [expires, setExpires] = useState(() =>

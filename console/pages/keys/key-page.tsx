@@ -10,7 +10,7 @@ import { useKeyActions } from './key-actions.tsx'
 import { KEY_FACTS, DevicesOfKey } from './key-parts.tsx'
 import './keys.css'
 
-/** One key: its limits, the devices that report with it, and the actions on it. */
+/** The page of a key: its limits, the devices using it, and actions. */
 export function KeyPage({ keyId }: { keyId: string }) {
   const key = useLoad((signal) => api.get('/keys/{id}', { path: { id: keyId }, signal }), [keyId])
   const { dialog, actionsOn } = useKeyActions(key.reload)

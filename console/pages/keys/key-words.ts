@@ -1,5 +1,5 @@
 import type { components } from '../../api/schema.ts'
-import { faultAt } from '../../core/failure.ts'
+import { fieldFailure } from '../../core/failure.ts'
 import { fromInput } from '../../core/times.ts'
 
 export type Key = components['schemas']['Key']
@@ -44,7 +44,8 @@ export function readLimits(values: Readonly<Record<string, string>>, zone: strin
 
 function isoOf(text: string, zone: string): string {
   const ms = fromInput(text, zone)
-  if (ms === undefined) throw faultAt('expiresAt', 'Enter a date and a time, or leave both empty.')
+  if (ms === undefined)
+    throw fieldFailure('expiresAt', 'Enter a date and a time, or leave both empty.')
   return new Date(ms).toISOString()
 }
 
@@ -52,7 +53,7 @@ function isoOf(text: string, zone: string): string {
 function numberOf(text: string): number {
   const number = Number(text)
   if (!Number.isFinite(number))
-    throw faultAt('rateLimit', 'Enter a whole number, or leave it empty.')
+    throw fieldFailure('rateLimit', 'Enter a whole number, or leave it empty.')
   return number
 }
 

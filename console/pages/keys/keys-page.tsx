@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { KeyRound } from 'lucide'
 import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
-import { ApiFailure, faultAt } from '../../core/failure.ts'
+import { ApiFailure, fieldFailure } from '../../core/failure.ts'
 import { may } from '../../live/session.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -178,7 +178,7 @@ function NewKeyDialog(props: DialogProps) {
   const [scopes, setScopes] = useState(['positions:write'])
 
   async function create(values: Values) {
-    if (scopes.length === 0) throw faultAt('scopes', 'Choose at least one permission.')
+    if (scopes.length === 0) throw fieldFailure('scopes', 'Choose at least one permission.')
     const wanted = SCOPE_NAMES.filter((scope) => scopes.includes(scope))
     const body = { ...readLimits(values, readerZone()), scopes: wanted }
     setMade(await api.post('/keys', { body }))

@@ -26,7 +26,7 @@ export async function askStoppedSince(devices: readonly LiveDevice[]): Promise<v
   asked.add(place)
   try {
     const sinceMs = await readStoppedSince(device)
-    // In the meantime it may have moved.
+    // The device may have moved in the meantime.
     if (sinceMs !== undefined && device.motion.place === place && isUnknown(device)) {
       device.motion = { ...device.motion, sinceMs }
       markChanged()

@@ -3,7 +3,7 @@ import { Pin } from 'lucide'
 import { metresBetween } from '../../../schemas/geo/distance.ts'
 import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
-import { exceptionTexts } from '../../core/device-words.ts'
+import { listExceptions } from '../../core/device-words.ts'
 import { ago } from '../../core/times.ts'
 import { StatusShape } from '../../ui/device-parts.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -169,7 +169,7 @@ export function DeviceList() {
   )
 }
 
-/** Moves the focus from the search into the list, or to the places found if no device is. */
+/** Moves the focus from the search into the list, or to the found places if no device matches. */
 export function focusList(): void {
   const first = '.device-list [data-index="0"] button'
   const found = document.querySelector(first) ?? document.querySelector('.found-places button')
@@ -194,7 +194,7 @@ export function DeviceRow({
 }) {
   const { status, lastSeenMs } = device
   const context = { now: shownNow.value, units: readerUnits() }
-  const exceptions = exceptionTexts(device, ruleNames.value).join(' · ')
+  const exceptions = listExceptions(device, ruleNames.value).join(' · ')
   const near = pin.value
   const away = near && `${formatDistance(metresBetween(near, device.position))} away`
   const shown = COLUMNS.flatMap((column) => {

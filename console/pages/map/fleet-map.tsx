@@ -219,7 +219,7 @@ export function selectFirst(): boolean {
 /** Moves the map there, at street level. */
 export function flyToPlace({ latitude, longitude }: Coordinates): void {
   following.value = false
-  // The view of a place is not to be replaced by that of the whole fleet.
+  // A view of a place must not be replaced by that of the whole fleet.
   lastView ??= { center: [], zoom: 0 }
   if (shown !== undefined) flyTo(shown, toMercator(longitude, latitude))
 }

@@ -16,7 +16,7 @@ type FoundPlace = components['schemas']['FoundPlace']
 
 const TYPED_MS = 250
 const FEWEST_LETTERS = 2
-/** Beside devices; somebody who looks for one of them needs the room. */
+/** Limit when devices match too: the list needs the room for them. */
 const MOST_BESIDE_DEVICES = 3
 const KINDS = { geofence: 'Geofence', street: 'Street', town: 'Town' } as const
 
@@ -76,6 +76,6 @@ function choose(place: FoundPlace): void {
   setPin({ latitude, longitude, name })
   flyToPlace(place)
   announce(name)
-  // The button that was pressed is gone with the search.
+  // The pressed button disappears with the search.
   document.querySelector<HTMLElement>('[data-search]')?.focus()
 }

@@ -17,7 +17,7 @@ import type { PaintedGeofence } from '../../map/geofence-painter.ts'
 import { createPreference } from '../../ui/preferences.ts'
 import { pageAddress, setQuery } from '../../ui/router.ts'
 import { pin } from './pin.ts'
-import { paintedOf, useGeofences, type ApiGeofence } from '../geofences/use-definitions.ts'
+import { toPaintedGeofence, useGeofences, type ApiGeofence } from '../geofences/use-definitions.ts'
 import { pastAt, shownFleet, shownSos } from './shown-fleet.ts'
 
 /** The operator's choices for the map, stored in the address so that they can be shared. */
@@ -32,11 +32,11 @@ export const statuses = computed<ReadonlySet<ShownStatus>>(() => {
 /** The words of the search. */
 export const searchedWords = computed(() => searchWords(searchText.value))
 
-/** The label that the listed devices have; empty: any or none. */
+/** The label to filter the list by; empty if there is no filter. */
 export const chosenLabel = computed(() => pageAddress.value.query.get('label') ?? '')
 
 /**
- * The geofence that the listed devices are in, and the rule raised for them; empty: any or none.
+ * The geofence and the raised rule to filter the list by; empty if there is no filter.
  */
 export const chosenGeofence = computed(() => pageAddress.value.query.get('geofence') ?? '')
 export const chosenRule = computed(() => pageAddress.value.query.get('rule') ?? '')
@@ -117,7 +117,7 @@ export function foundDevices(): readonly LiveDevice[] {
     label: chosenLabel.value,
     words: searchedWords.value,
     geofence: chosenGeofence.value,
-    // Of the past it is unknown.
+    // Raised rules of the past are unknown.
     rule: pastAt.value === undefined ? chosenRule.value : '',
   })
 }
@@ -136,7 +136,7 @@ export function listOrder() {
 /** The call for help named in the address. */
 export const alarmId = computed(() => pageAddress.value.query.get('alarm'))
 
-/** Where the selected device called for help, if the address names that call. */
+/** The place where the selected device called for help, if the address names that call. */
 export const alarmAt = computed(() => {
   const fact = openSos.value.find(({ id }) => id === alarmId.value)
   if (fact?.deviceId !== selectedId.value) return undefined
@@ -216,7 +216,7 @@ export function usePaintedGeofences(): readonly PaintedGeofence[] {
   const isShown = showsGeofences.value === 'on'
   const only = chosenGeofence.value
   return useMemo(
-    () => (data ?? []).filter(({ id }) => isShown || id === only).map(paintedOf),
+    () => (data ?? []).filter(({ id }) => isShown || id === only).map(toPaintedGeofence),
     [data, isShown, only],
   )
 }

@@ -15,7 +15,7 @@ import { pastAt } from './shown-fleet.ts'
 const MINUTE_MS = 60_000
 const RESTS_MS = 200
 
-/** Chooses the moment that the map shows; a past one has a slider through its day. */
+/** Lets the operator choose the time that the map shows; a past time has a slider for its day. */
 export function MomentBar() {
   const zone = readerZone()
   const at = pastAt.value

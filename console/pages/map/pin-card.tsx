@@ -8,7 +8,7 @@ import { usePlace } from '../device/use-place.ts'
 import { selectedId } from './map-state.ts'
 import { pin, removePin, setPin, SPOT_ACTIONS, type Pin } from './pin.ts'
 
-/** The spot from whose distance the devices are listed; beside a selected device only its name. */
+/** Shows the pin that the list is sorted around; beside a selected device, only the pin's name. */
 export function PinCard() {
   return pin.value === undefined ? null : <Card at={pin.value} />
 }

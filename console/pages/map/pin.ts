@@ -5,7 +5,7 @@ import { visitsPath } from '../../core/visits-path.ts'
 import { go, pageAddress, setQuery } from '../../ui/router.ts'
 import type { Right } from '../../core/session-rules.ts'
 
-/** A spot that somebody has found or pointed at, with the name under which it was found. */
+/** A place found by search or picked on the map, with the name it was found by. */
 export type Pin = Coordinates & { readonly name?: string | undefined }
 
 /** The spot from whose distance the devices are listed, from the address. */
@@ -32,7 +32,7 @@ export function removePin(): void {
   setQuery({ near: undefined, place: undefined })
 }
 
-/** What can be done at a spot of the map, in its menu and on the card of a pin. */
+/** An action on a place on the map, in its menu and on a pin's card. */
 export type SpotAction = {
   readonly word: string
   readonly right?: Right

@@ -143,7 +143,7 @@ function PastStandings({ of: { inside } }: { of: LiveDevice }) {
   return <StandingList of={{ inside: known.map(({ id, name }) => ({ id, name, since: null })) }} />
 }
 
-/** The same for a device of the fleet, which has only the ids. */
+/** Standings of a live device, which has only their ids. */
 function LiveStandings({ of: { deviceId, inside, raised } }: { of: LiveDevice }) {
   const { data } = useLoad(
     async (signal) =>

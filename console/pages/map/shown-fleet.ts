@@ -10,7 +10,10 @@ import { useDebounced } from '../../ui/pick.tsx'
 import { pageAddress } from '../../ui/router.ts'
 import { useLoad } from '../../ui/use-load.ts'
 
-/** The moment in the address (`at`) whose fleet the map shows, in milliseconds; undefined: now. */
+/**
+ * The time in the address (`at`) whose fleet the map shows, in milliseconds; undefined for the
+ * present.
+ */
 export const pastAt = computed(() => {
   const ms = Date.parse(pageAddress.value.query.get('at') ?? '')
   return Number.isFinite(ms) ? ms : undefined
@@ -24,7 +27,7 @@ export function shownFleet(): Fleet {
   return pastAt.value === undefined ? fleet : past.value
 }
 
-/** What ages on the map are counted from. */
+/** The time that ages on the map refer to. */
 export const shownNow = computed(() => pastAt.value ?? now.value)
 
 /** Calls for help belong to the present. */
@@ -32,7 +35,7 @@ export const shownSos = computed(() => (pastAt.value === undefined ? sosDevices.
 const NO_DEVICES: ReadonlySet<string> = new Set()
 
 const PAGE = 5_000
-/** A slider passes many moments. */
+/** A dragged slider passes many times; only the one it rests on is loaded. */
 const RESTS_MS = 150
 
 /** Reads the fleet of the moment in the address, and reports the state of the shown fleet. */
@@ -67,7 +70,7 @@ async function readFleetAt(atMs: number, signal: AbortSignal): Promise<Fleet> {
     list.page(items, atMs)
     for (const { deviceId, status, lastSeenAt } of items) {
       const device = read.devices.get(deviceId)
-      // What was received later did not count yet.
+      // Reports received later did not count at that time.
       if (device) Object.assign(device, { status, lastSeenMs: Date.parse(lastSeenAt) })
     }
     cursor = page.nextCursor ?? undefined

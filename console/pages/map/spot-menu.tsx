@@ -2,18 +2,20 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
 import { coordinatesText } from '../../core/measures.ts'
 import { may } from '../../live/session.ts'
-import { positionAt } from '../../map/open-map.ts'
+import { pixelToPosition } from '../../map/open-map.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { usePlace } from '../device/use-place.ts'
 import { SPOT_ACTIONS, type Pin } from './pin.ts'
 
-/** Where the menu of a spot is open: in pixels of the window, and on earth. */
+/** Location of the open menu: in pixels of the window, and on the map. */
 export type OpenSpot = { readonly x: number; readonly y: number; readonly at: Pin }
 
 const EDGE_PIXELS = 8
 
-/** What can be done at a spot of the map. Esc, a press elsewhere and the end of focus close it. */
+/**
+ * A menu of actions for a place on the map. Esc, a press elsewhere and losing the focus close it.
+ */
 export function SpotMenu({ of: { x, y, at }, onClose }: { of: OpenSpot; onClose: () => void }) {
   const menu = useRef<HTMLDivElement>(null)
   const place = usePlace(at)
@@ -47,7 +49,7 @@ export function SpotMenu({ of: { x, y, at }, onClose }: { of: OpenSpot; onClose:
     }
   }, [x, y])
 
-  // The name of the place may make it wider.
+  // The place name may widen the menu.
   useLayoutEffect(() => {
     const { clientWidth, clientHeight } = document.documentElement
     const { offsetWidth = 0, offsetHeight = 0, style } = menu.current ?? {}
@@ -95,18 +97,21 @@ export function SpotMenu({ of: { x, y, at }, onClose }: { of: OpenSpot; onClose:
 const HOLD_MS = 550
 const STILL_PIXELS = 10
 
-/** Calls `open` for a right click, a long press, and the key of menus: that is for the middle. */
+/**
+ * Calls `open` for a right click, a long press, and the menu key, which opens the menu at the map's
+ * centre.
+ */
 export function onSpotMenu(map: OlMap, open: (spot: OpenSpot) => void): void {
   const target = map.getTargetElement() as HTMLElement
   let timer: ReturnType<typeof setTimeout> | undefined
   let isHeld = false
   const openAt = (event: MouseEvent) => {
     const { clientX: x, clientY: y } = event
-    open({ x, y, at: spotAt(map, map.getEventPixel(event)) })
+    open({ x, y, at: pixelToPin(map, map.getEventPixel(event)) })
   }
   target.addEventListener('contextmenu', (event) => {
     event.preventDefault()
-    // Of a finger, it comes besides the long press.
+    // Touch screens send this event in addition to the long press.
     const { pointerType } = event
     if (pointerType === 'touch') return
     if (event.button === 2 || pointerType === 'mouse') openAt(event)
@@ -144,10 +149,10 @@ export function middleSpot(map: OlMap): OpenSpot {
   const [width = 0, height = 0] = map.getSize() ?? []
   const { left, top } = (map.getTargetElement() as HTMLElement).getBoundingClientRect()
   const pixel = [width / 2, height / 2]
-  return { x: left + width / 2, y: top + height / 2, at: spotAt(map, pixel) }
+  return { x: left + width / 2, y: top + height / 2, at: pixelToPin(map, pixel) }
 }
 
-function spotAt(map: OlMap, pixel: readonly number[]): Pin {
-  const { latitude, longitude } = positionAt(map, pixel)
+function pixelToPin(map: OlMap, pixel: readonly number[]): Pin {
+  const { latitude, longitude } = pixelToPosition(map, pixel)
   return { latitude, longitude: longitude - 360 * Math.floor((longitude + 180) / 360) }
 }

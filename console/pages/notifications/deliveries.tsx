@@ -117,7 +117,7 @@ function What({ of: { number, ids, text, attempt }, id }: { of: Delivery; id: st
   )
 }
 
-/** None of it is stored: the service renders it again from the ids. */
+/** The content is not stored: the service renders it again from the ids. */
 function Content({ id, number }: { id: string; number: number }) {
   const content = useLoad(
     (signal) =>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { faultAt } from '../../core/failure.ts'
+import { fieldFailure } from '../../core/failure.ts'
 import type { ApiSubscription } from '../../core/notification-words.ts'
 import { fromInput, toInput } from '../../core/times.ts'
 import { may } from '../../live/session.ts'
@@ -98,7 +98,7 @@ function Rewind({ of: { id, name }, ...props }: Props) {
     const ms = fromInput(to, zone)
     const isTime = place === 'time'
     if (isTime && (ms === undefined || ms > now.value)) {
-      throw faultAt('to', 'Enter a time that has passed.')
+      throw fieldFailure('to', 'Enter a time that has passed.')
     }
     const body = { to: isTime ? new Date(ms ?? 0).toISOString() : place }
     await api.post('/subscriptions/{id}/rewind', { path: { id }, body })

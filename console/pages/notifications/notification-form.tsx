@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { timeOfDayText } from '../../core/date-words.ts'
 import { FACT_WORDS } from '../../core/device-facts.ts'
-import { faultAt, toFailure } from '../../core/failure.ts'
+import { fieldFailure, toFailure } from '../../core/failure.ts'
 import {
   ABOUT,
   AGE_UNITS,
@@ -19,7 +19,7 @@ import {
   DAYS,
   KINDS,
   receiverText,
-  whatText,
+  describeSubject,
   type ApiSubscription,
   type DefinitionNames,
   type ReceiverKind,
@@ -90,9 +90,9 @@ export function NotificationForm({
     }
     const source = isOfPositions ? 'positions' : 'facts'
     const names: DefinitionNames = new Map([...rules, ...geofences])
-    const usual = whatText({ source, ...withoutNull(fields) }, names).slice(0, LONGEST_NAME)
+    const usual = describeSubject({ source, ...dropNulls(fields) }, names).slice(0, LONGEST_NAME)
     const body = { name: values['name']?.trim() || usual, ...fields }
-    if (kind === '' && before === undefined) throw faultAt('target.kind', 'Choose a receiver.')
+    if (kind === '' && before === undefined) throw fieldFailure('target.kind', 'Choose a receiver.')
     try {
       if (save === undefined) {
         setMade(await api.post('/subscriptions', { body: { source, ...body } as never }))
@@ -102,7 +102,7 @@ export function NotificationForm({
       }
     } catch (failure) {
       throw toFailure(failure).details.some(({ field }) => field === 'target.kind')
-        ? faultAt('target.kind', 'E-mail needs a mail server: set SMTP_URL and SMTP_FROM.')
+        ? fieldFailure('target.kind', 'E-mail needs a mail server: set SMTP_URL and SMTP_FROM.')
         : failure
     }
   }
@@ -269,7 +269,10 @@ function Clock({ value, ...field }: { name: string; label: string; value: string
   )
 }
 
-/** Which items are omitted as too old; `isNews`: for people, who get current events. */
+/**
+ * Field for the maximum age of items; `isNews`: the receiver is a person, who only wants current
+ * events.
+ */
 function MaxAge({ of: seconds, isNews }: { of: number | undefined; isNews: boolean }) {
   const { text, unit } = splitAge(seconds)
   const usual = isNews ? 'an hour' : 'nothing is omitted'
@@ -332,6 +335,6 @@ function choices(all: readonly { readonly id: string; readonly name: string }[] 
   return all.map(({ id, name }) => [id, name] as const)
 }
 
-function withoutNull(fields: object): Partial<ApiSubscription> {
+function dropNulls(fields: object): Partial<ApiSubscription> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 }

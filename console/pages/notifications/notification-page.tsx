@@ -27,7 +27,7 @@ import { TryReceiver } from './target-fields.tsx'
 
 const READ_EVERY_MS = 5_000
 
-/** One notification: its state, what it has sent, and the actions on it. */
+/** The page of a notification: state, deliveries, actions. */
 export function NotificationPage({ id }: { id: string }) {
   useEffect(startLive, [])
   watchWords()

@@ -7,7 +7,7 @@ import {
   limitTexts,
   receiverText,
   stateText,
-  whatText,
+  describeSubject,
   type ApiSubscription,
   type DefinitionNames,
 } from '../../core/notification-words.ts'
@@ -23,13 +23,13 @@ import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
-import { whomText } from '../geofences/whom.tsx'
+import { describeDevices } from '../geofences/whom.tsx'
 import { useNotificationActions } from './notification-actions.tsx'
 import { NotificationForm } from './notification-form.tsx'
 
 const READ_EVERY_MS = 10_000
 
-/** Who is notified of what, and whether notifications arrive. */
+/** Lists notifications: their receivers, events, and whether they are delivered. */
 export function NotificationsPage() {
   useEffect(startLive, [])
   watchWords()
@@ -38,7 +38,7 @@ export function NotificationsPage() {
   const { dialog, open, actionsOn } = useNotificationActions(list.reload)
   // A geofence or a rule asks for a notification about it.
   useEffect(() => {
-    const draft = draftIn(pageAddress.peek().query)
+    const draft = parseDraft(pageAddress.peek().query)
     if (draft === undefined || !may('subscriptions.edit')) return
     setQuery({ geofence: undefined, rule: undefined })
     open((props) => <NotificationForm {...props} draft={draft} />)
@@ -88,7 +88,7 @@ export function NotificationsPage() {
   )
 }
 
-function draftIn(query: URLSearchParams): Partial<ApiSubscription> | undefined {
+function parseDraft(query: URLSearchParams): Partial<ApiSubscription> | undefined {
   const [geofence, rule] = [query.get('geofence'), query.get('rule')]
   if (geofence !== null) {
     return { types: ['geofence.entered', 'geofence.left'], geofenceIds: [geofence] }
@@ -102,13 +102,13 @@ export function useNames(): DefinitionNames {
   return new Map(all.map(({ id, name }) => [id, name]))
 }
 
-/** When it notifies, of which devices, at which hours, and how old items may be. */
+/** Describes a notification: events, devices, hours, and the maximum age of items. */
 export function What({ of: one, names }: { of: ApiSubscription; names: DefinitionNames }) {
   const { hours } = one
-  const limits = [whomText(one), hours && hoursText(hours), ...limitTexts(one)]
+  const limits = [describeDevices(one), hours && hoursText(hours), ...limitTexts(one)]
   return (
     <>
-      <Isolated>{whatText(one, names)}</Isolated>
+      <Isolated>{describeSubject(one, names)}</Isolated>
       <div class="note">
         <Isolated>{limits.filter(Boolean).join(' · ')}</Isolated>
       </div>

@@ -111,7 +111,7 @@ export function TryReceiver({ id, onSent }: { id: string; onSent?: () => void })
   )
 }
 
-/** A receiver's response in words, and the start of its text. */
+/** Describes a receiver's response, with the start of its text. */
 export function ReceiverAnswer({ of: outcome }: { of: TestOutcome }) {
   const { status = 0, answer } = outcome
   return (

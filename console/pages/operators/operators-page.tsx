@@ -247,7 +247,7 @@ type OperatorWithPassword = components['schemas']['OperatorWithPassword']
 const ROLES_EXPLAINED =
   'Viewers see devices and change nothing. Dispatchers also name, label and share them, move in their histories, and create geofences, rules and notifications. Admins can do everything.'
 
-/** Whether nobody else in the whole list is an admin. */
+/** Whether this operator is the account's only admin. */
 function isLastAdmin(of: ApiOperator, operators: readonly ApiOperator[]): boolean {
   return of.role === 'admin' && !operators.some(({ id, role }) => id !== of.id && role === 'admin')
 }

@@ -110,7 +110,7 @@ function Counts({
   )
 }
 
-/** Reports beyond those listed, so that the numbers of each card add up to the total. */
+/** Shows the number of reports not listed, so that each card's numbers add up to the total. */
 function Rest({ words, count }: { words: string; count: number }) {
   return (
     <li class="quiet">

@@ -19,7 +19,7 @@ import {
   addRejection,
   prependNewest,
   groupRejections,
-  reportsIn,
+  countReports,
   ERROR_NAMES,
   causeOf,
   remedyOf,
@@ -59,7 +59,7 @@ export function RejectionsPage() {
       keyOf={({ latest }) => latest.rejectionId}
       filters={<RejectionFilters filter={filter} names={names} />}
       empty={<Nothing isFiltered={Object.keys(filter).length > 0} />}
-      above={<RejectionTotals filter={filter} listed={reportsIn(items ?? [])} />}
+      above={<RejectionTotals filter={filter} listed={countReports(items ?? [])} />}
     />
   )
 }

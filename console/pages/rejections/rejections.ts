@@ -61,7 +61,7 @@ export function groupRejections(rejections: readonly Rejection[]): readonly Reje
   return [...groups.values()]
 }
 
-export function reportsIn(rejections: readonly Rejection[]): number {
+export function countReports(rejections: readonly Rejection[]): number {
   return rejections.reduce((sum, { count }) => sum + count, 0)
 }
 

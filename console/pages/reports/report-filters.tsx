@@ -1,7 +1,7 @@
 import { api } from '../../api/client.ts'
 import { REPORT_ORDERS } from '../../core/report-columns.ts'
 import { GROUPINGS } from '../../core/report-rows.ts'
-import { monthOf, rangeQuery, spanBeside, spanBounds, weekOf } from '../../core/span.ts'
+import { monthOf, rangeQuery, shiftSpan, spanBounds, weekOf } from '../../core/span.ts'
 import { Filters, FilterRange, FilterSelect } from '../../ui/filters.tsx'
 import { setQuery } from '../../ui/router.ts'
 import { useLoad } from '../../ui/use-load.ts'
@@ -20,9 +20,9 @@ export function ReportFilters(shown: {
   const [week, month] = [weekOf(today), monthOf(today)]
   const usual = {
     'This week': week,
-    'Last week': spanBeside(week, -1),
+    'Last week': shiftSpan(week, -1),
     'This month': month,
-    'Last month': spanBeside(month, -1),
+    'Last month': shiftSpan(month, -1),
   }
   return (
     <>

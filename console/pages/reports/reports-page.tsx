@@ -23,7 +23,7 @@ import { ReportFilters } from './report-filters.tsx'
 const MOST_SHOWN = 1_000
 const SUMMED = ['distance', 'driving', 'stops', 'raised', 'visits']
 
-/** What devices did in a range: by default this week, the longest distance first. */
+/** Reports of a range, by default this week, longest distance first. */
 export function ReportsPage() {
   const zone = readerZone()
   const today = date(now.value, zone)

@@ -9,7 +9,7 @@ import {
   forSecondsOf,
   newDraft,
   PRESETS,
-  whenOf,
+  parseWhenDraft,
   type Preset,
   type RuleDraft,
 } from '../../core/rule-draft.ts'
@@ -28,7 +28,7 @@ import { useWhom } from '../geofences/whom.tsx'
 const LONGEST_NAME = 64
 const PROPOSED = [...MEASURED_FIELDS, ...Object.keys(KNOWN_ATTRIBUTES)]
 
-/** A new or edited rule. Its condition is chosen in words. */
+/** Form for a new or existing rule, with conditions in plain words. */
 export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | undefined }) {
   const known = useGeofenceNames().data ?? []
   const geofences: GeofenceNames = new Map(known.map(({ id, name }) => [id, name]))
@@ -49,7 +49,7 @@ export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | u
   )
 
   async function submit({ name = '' }: Values) {
-    const content = { when: whenOf(draft, units), forSeconds: forSecondsOf(draft) }
+    const content = { when: parseWhenDraft(draft, units), forSeconds: forSecondsOf(draft) }
     const usual = ruleText(content, geofences, units).slice(0, LONGEST_NAME)
     const body = {
       name: name.trim() || usual,
@@ -136,7 +136,7 @@ function Condition({
   }
   if (preset === 'silent' || preset === 'stopped' || preset === 'ignition') return null
   const unit = enteredUnit(field, readerUnits())
-  const inUnit = (words: string) => (unit === undefined ? words : `${words}, ${unit}`)
+  const addUnit = (words: string) => (unit === undefined ? words : `${words}, ${unit}`)
   return (
     <>
       {preset === 'other' && (
@@ -172,7 +172,7 @@ function Condition({
       <div class="tiles near">
         <TextField
           name="when"
-          label={comparison === 'is' ? 'Value' : inUnit('Limit')}
+          label={comparison === 'is' ? 'Value' : addUnit('Limit')}
           hint={comparison === 'is' ? 'true, false, or a text.' : undefined}
           value={value}
           set={(next) => set({ value: next })}
@@ -180,7 +180,7 @@ function Condition({
         {comparison !== 'is' && (
           <TextField
             name="when.clear"
-            label={inUnit('Ends at')}
+            label={addUnit('Ends at')}
             hint="Empty: at the limit."
             value={clear}
             set={(next) => set({ clear: next })}

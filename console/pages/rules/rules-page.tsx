@@ -17,7 +17,7 @@ import { readerUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn, type Column } from '../../ui/table.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
-import { whomText } from '../geofences/whom.tsx'
+import { describeDevices } from '../geofences/whom.tsx'
 import { RuleForm } from './rule-form.tsx'
 
 /**
@@ -102,7 +102,7 @@ function ruleColumns(geofences: GeofenceNames): readonly Column<ApiRule>[] {
         <>
           <Isolated>{ruleText(rule, geofences, readerUnits())}</Isolated>
           <div class="note">
-            <Isolated>{whomText(rule)}</Isolated>
+            <Isolated>{describeDevices(rule)}</Isolated>
             {rule.outOfRange && ' · No report can pass this limit: change it.'}
           </div>
         </>

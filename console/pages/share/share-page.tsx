@@ -172,7 +172,7 @@ function SharedMap({ items }: { items: readonly ViewedDevice[] }) {
             animated: false,
             // A viewer of a link wants to know the street.
             aloneZoom: nearZoom(pointOf(first)),
-            padding: paddingBeside(map),
+            padding: paddingBesidePanel(map),
           })
         }
         canvas.paint()
@@ -181,8 +181,8 @@ function SharedMap({ items }: { items: readonly ViewedDevice[] }) {
   )
 }
 
-/** Devices are shown beside the card, or above it. */
-function paddingBeside(map: OlMap): number[] {
+/** Padding that keeps devices beside the card, or above it. */
+function paddingBesidePanel(map: OlMap): number[] {
   const [width = 0] = map.getSize() ?? []
   const card = document.querySelector<HTMLElement>('.share-card')
   if (card === null) return [60, 110, 60, 60]

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { noteServerTime, serverNow } from '../../api/client.ts'
-import { failureOf, toFailure, unreachable, type ApiFailure } from '../../core/failure.ts'
+import { failureOf, toFailure, unreachableFailure, type ApiFailure } from '../../core/failure.ts'
 import { openStream } from '../../live/open-stream.ts'
 import { addressOf } from '../../core/address.ts'
 import { areStreetsShown, offeredLayers } from '../../map/layers.ts'
 import { now } from '../../ui/clock.ts'
 import { livenessOf, type Liveness } from '../../../schemas/devices/liveness.ts'
 import type { components } from '../../api/schema.ts'
-import { motionAfter, type Motion } from '../../core/motion.ts'
+import { advanceMotion, type Motion } from '../../core/motion.ts'
 import { date } from '../../core/times.ts'
 import { readerZone } from '../../ui/preferences.ts'
 import { formatClock, formatDateTime } from '../../ui/shown.ts'
@@ -54,7 +54,7 @@ export function useShared(token: string): SharedState {
           areStreetsShown.value = shared.showsStreets
           offeredLayers.value ??= shared.maps
           setState(({ isLive }) => ({
-            shared: [...newestPositions.values()].reduce(withPosition, shared),
+            shared: [...newestPositions.values()].reduce(applyPosition, shared),
             isLive,
           }))
           timer = setTimeout(read, againMs, READ_AGAIN_MS)
@@ -88,7 +88,7 @@ export function useShared(token: string): SharedState {
         }
         setState(({ shared, ...before }) => ({
           ...before,
-          ...(shared && { shared: positions.reduce(withPosition, shared) }),
+          ...(shared && { shared: positions.reduce(applyPosition, shared) }),
         }))
       },
       onLost() {
@@ -123,7 +123,7 @@ async function readShared(
     signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]),
     credentials: 'omit',
   }).catch((cause: unknown) => {
-    throw unreachable(cause)
+    throw unreachableFailure(cause)
   })
   const body = (await response.json().catch(() => undefined)) as Record<string, unknown> | undefined
   if (!response.ok || body === undefined) throw failureOf(response, body)
@@ -136,7 +136,7 @@ export type ViewedDevice = components['schemas']['SharedDevice']
 /**
  * Updates a share with a stream event of one of its devices; late reports do not move the device.
  */
-function withPosition(shared: Shared, update: ViewedDevice): Shared {
+function applyPosition(shared: Shared, update: ViewedDevice): Shared {
   const before = shared.items.find(({ ref }) => ref === update.ref)
   if (before !== undefined && before.timestamp >= update.timestamp) return shared
   const { latitude, longitude, timestamp } = update
@@ -161,7 +161,7 @@ export function motionOf({ trail = [], ...device }: ViewedDevice): Motion {
   const earlier = trail.filter(({ timestamp }) => timestamp < device.timestamp)
   return [...earlier, device].reduce<Motion | undefined>(
     (before, position) =>
-      motionAfter(before, position, { atMs: Date.parse(position.timestamp), isNext: true }),
+      advanceMotion(before, position, { atMs: Date.parse(position.timestamp), isNext: true }),
     undefined,
   ) as Motion
 }

@@ -19,7 +19,7 @@ export type Pickable = {
   readonly name: string | null
   /** The time of its last known position, once read. */
   readonly lastAt?: string | undefined
-  /** Its name on the link. */
+  /** The device's name on the shared page. */
   readonly given?: string
 }
 
@@ -28,7 +28,7 @@ const SHOWN = 6
 const MOST = 50
 const TYPED_MS = 200
 
-/** Picks some of the account's devices, by name or id, and names them for the link. */
+/** Lets the operator pick devices by name or id, and name them for the shared page. */
 export function DevicePicker({
   chosen,
   choose,

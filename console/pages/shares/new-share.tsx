@@ -3,7 +3,7 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { TriangleAlert } from 'lucide'
 import { nameOnLink, titleOfDevices } from '../../../schemas/access/share-names.ts'
 import { api, serverNow } from '../../api/client.ts'
-import { faultAt } from '../../core/failure.ts'
+import { fieldFailure } from '../../core/failure.ts'
 import { fromInput, toInput } from '../../core/times.ts'
 import { fleet } from '../../live/live.ts'
 import { now } from '../../ui/clock.ts'
@@ -56,28 +56,28 @@ export function NewShare(props: DialogProps) {
   const { origin, hostname } = new URL(service?.consoleUrl ?? location.origin)
   const streets = service?.maps.find(({ seenBy }) => seenBy !== null)
   const until = lasts === '' ? fromInput(end, zone) : now.value + Number(lasts)
-  const givenTo = (device: Pickable) => device.given?.trim() || undefined
+  const givenName = (device: Pickable) => device.given?.trim() || undefined
   const names = chosen.map((device, index) =>
-    nameOnLink({ given: givenTo(device), own: device.name }, index),
+    nameOnLink({ given: givenName(device), own: device.name }, index),
   )
   const title = name.trim() || titleOfDevices(names)
 
   async function create({ deviceIds: typed = '' }: Values) {
     // Otherwise the link would lack a device that its creator has just typed.
     if (typed.trim() !== '') {
-      throw faultAt('deviceIds', 'Add a device that the search found, or clear the search.')
+      throw fieldFailure('deviceIds', 'Add a device that the search found, or clear the search.')
     }
-    if (chosen.length === 0) throw faultAt('deviceIds', 'Choose at least one device.')
-    if (until === undefined) throw faultAt('expiresAt', 'Enter a date and a time.')
+    if (chosen.length === 0) throw fieldFailure('deviceIds', 'Choose at least one device.')
+    if (until === undefined) throw fieldFailure('expiresAt', 'Enter a date and a time.')
     const given = chosen.flatMap((device) => {
-      const text = givenTo(device)
+      const text = givenName(device)
       return text === undefined ? [] : [[device.deviceId, text] as const]
     })
     const body = {
       ...(name.trim() !== '' && { name: name.trim() }),
       deviceIds: chosen.map(({ deviceId }) => deviceId),
       ...(given.length > 0 && { names: Object.fromEntries(given) }),
-      // Counted from the click, however long the dialog was open.
+      // Counted from the click, regardless of how long the dialog was open.
       expiresAt: new Date(lasts === '' ? until : serverNow() + Number(lasts)).toISOString(),
       trailMinutes: Number(trailMinutes),
       showsNow,

@@ -21,7 +21,7 @@ export function SharePreview({
   devices: readonly Previewed[]
   showsNow: boolean
   until: number | undefined
-  /** The trail setting in words; undefined if no trail is shown. */
+  /** The formatted trail setting; undefined if no trail is shown. */
   trail: string | undefined
 }) {
   const isOne = devices.length <= 1

@@ -17,7 +17,7 @@ import { NewShare } from './new-share.tsx'
 
 type Share = components['schemas']['Share']
 
-/** Links that show some devices to people without an account. */
+/** Lists the links that show devices to people without an account. */
 export function SharesPage() {
   useEffect(startLive, [])
   watchWords()

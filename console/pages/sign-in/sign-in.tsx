@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Navigation2 } from 'lucide'
 import { api } from '../../api/client.ts'
-import { faultAt } from '../../core/failure.ts'
+import { fieldFailure } from '../../core/failure.ts'
 import { me, renewing, signIn, signOut, staySignedIn } from '../../live/session.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
@@ -49,7 +49,7 @@ export function SignInPage() {
   )
 }
 
-/** The map is loaded last: nobody waits for it to sign in, and the next page needs it. */
+/** Loads the map last: signing in does not need it, the next page does. */
 function Backdrop() {
   const [Map, setMap] = useState<ComponentType>()
   useEffect(() => {
@@ -145,8 +145,8 @@ export function ChangePassword() {
 }
 
 function changePassword({ current = '', next = '', again = '' }: Record<string, string>) {
-  if (next === current) throw faultAt('next', 'Choose a password other than the current one.')
-  if (next !== again) throw faultAt('again', 'The passwords differ.')
+  if (next === current) throw fieldFailure('next', 'Choose a password other than the current one.')
+  if (next !== again) throw fieldFailure('again', 'The passwords differ.')
   return api.post('/session/password', { body: { current, next } })
 }
 

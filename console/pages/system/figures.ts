@@ -29,7 +29,7 @@ export function figuresOf(system: System, now: number): readonly SystemFigure[] 
     },
     {
       title: 'Lag',
-      value: behind(lag),
+      value: formatLag(lag),
       note: 'How far the map is behind the accepted positions.',
     },
     {
@@ -82,7 +82,7 @@ function dataFigures(
   ]
 }
 
-function behind(lag: System['lag']): string {
+function formatLag(lag: System['lag']): string {
   if (lag === null) return 'Unknown'
   return lag.events === 0 ? 'None' : duration(lag.seconds * 1_000)
 }

@@ -82,7 +82,7 @@ async function readSystem(signal: AbortSignal) {
   return { data, receivingSince: records[0]?.receivedAt }
 }
 
-/** One sentence if all is well, otherwise each problem and its remedy. */
+/** Shows one sentence if all is well, otherwise each problem with its remedy. */
 function Verdict({ troubles }: { troubles: readonly Trouble[] }) {
   return (
     <section aria-label="Verdict" class="stack near">

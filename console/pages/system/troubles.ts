@@ -11,7 +11,7 @@ export type Trouble = { readonly wrong: string; readonly todo: string; readonly 
 const DAY_MS = 86_400_000
 /** The data shown is older than this only if something is wrong. */
 const LAG_SECONDS = 60
-/** As in the alerts GpsDiskFills and GpsBackupOld. */
+/** Same thresholds as the alerts GpsDiskFills and GpsBackupOld. */
 const FREE_BYTES = 1e9
 const BACKUP_MS = 2 * DAY_MS
 
@@ -31,15 +31,15 @@ export function troublesOf(
   notifications: readonly Pick<ApiSubscription, 'id' | 'name' | 'state'>[] = [],
 ): readonly Trouble[] {
   const found = [
-    withoutIngestApi(system),
-    behind(system),
-    waiting(system),
-    fullDisk(system),
+    findMissingIngestApi(system),
+    findLag(system),
+    findWaitingReports(system),
+    findFullDisk(system),
     oldBackup(system, moment),
-    factsBehind(system),
-    failingDevices(system),
-    heldSilence(system),
-    ...notifications.map(failingNotification),
+    findFactsLag(system),
+    findFailingDevices(system),
+    findHeldSilence(system),
+    ...notifications.map(findFailingNotification),
     deadLetters(system),
     differentVersions(system),
     rejections(system),
@@ -47,7 +47,7 @@ export function troublesOf(
   return found.filter((one) => one !== undefined)
 }
 
-function withoutIngestApi({ instances }: System): Trouble | undefined {
+function findMissingIngestApi({ instances }: System): Trouble | undefined {
   if (instances.some(({ service }) => service === 'ingest-api')) return undefined
   return {
     wrong: 'No ingest API has reported for 30 seconds: devices may not be able to report.',
@@ -55,7 +55,7 @@ function withoutIngestApi({ instances }: System): Trouble | undefined {
   }
 }
 
-function behind({ lag }: System): Trouble | undefined {
+function findLag({ lag }: System): Trouble | undefined {
   if (lag === null) {
     return {
       wrong: 'No projector has reported for 30 seconds: new positions may not be shown.',
@@ -69,8 +69,8 @@ function behind({ lag }: System): Trouble | undefined {
   }
 }
 
-/** Facts follow positions: they alone are behind only if something is wrong with them. */
-function factsBehind({ factsLagSeconds, lag }: System): Trouble | undefined {
+/** Facts are judged after positions are projected, so this reports a lag only of judging itself. */
+function findFactsLag({ factsLagSeconds, lag }: System): Trouble | undefined {
   const seconds = (factsLagSeconds ?? 0) - (lag?.seconds ?? 0)
   if (seconds <= LAG_SECONDS) return undefined
   return {
@@ -79,7 +79,7 @@ function factsBehind({ factsLagSeconds, lag }: System): Trouble | undefined {
   }
 }
 
-function failingDevices({ failingDevices }: System): Trouble | undefined {
+function findFailingDevices({ failingDevices }: System): Trouble | undefined {
   if (failingDevices === null || failingDevices === 0) return undefined
   return {
     wrong: `No events could be found for ${countText(failingDevices, 'device')}.`,
@@ -87,10 +87,10 @@ function failingDevices({ failingDevices }: System): Trouble | undefined {
   }
 }
 
-/** Longer than after a start, with the usual FACTS_GRACE_SECONDS. */
+/** Longer than it takes after a start, with the default FACTS_GRACE_SECONDS. */
 const HELD_SECONDS = 900
 
-function heldSilence({ silenceHeldSeconds }: System): Trouble | undefined {
+function findHeldSilence({ silenceHeldSeconds }: System): Trouble | undefined {
   if (silenceHeldSeconds === null || silenceHeldSeconds <= HELD_SECONDS) return undefined
   return {
     wrong: `Silences have not been judged for ${duration(silenceHeldSeconds * 1_000)}: no device is found to be offline.`,
@@ -98,7 +98,7 @@ function heldSilence({ silenceHeldSeconds }: System): Trouble | undefined {
   }
 }
 
-function failingNotification({
+function findFailingNotification({
   id,
   name,
   state,
@@ -110,7 +110,7 @@ function failingNotification({
   }
 }
 
-function waiting({ spool }: System): Trouble | undefined {
+function findWaitingReports({ spool }: System): Trouble | undefined {
   if (spool === null || spool.events === 0) return undefined
   return {
     wrong: `${countText(spool.events, 'accepted position')} waiting for Kafka, the oldest for ${duration(spool.oldestSeconds * 1_000)}.`,
@@ -118,7 +118,7 @@ function waiting({ spool }: System): Trouble | undefined {
   }
 }
 
-function fullDisk({ storage }: System): Trouble | undefined {
+function findFullDisk({ storage }: System): Trouble | undefined {
   if (storage === undefined || storage.freeBytes >= FREE_BYTES) return undefined
   return {
     wrong: `The disk has ${bytesText(storage.freeBytes)} left.`,

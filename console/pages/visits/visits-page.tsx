@@ -25,7 +25,7 @@ const RADII = [50, 100, 200, 500, 1_000, 5_000, 20_000]
 /** Rows are sorted by time, so few pages are better. */
 const PAGE = 1_000
 
-/** Who was in a geofence, or around a spot: its address names the area. */
+/** Lists visits to a geofence or to a circle around a point; the page's address names the area. */
 export function VisitsPage() {
   const query = pickParameters(pageAddress.value.query, NAMES)
   const { geofenceId, from, to, deviceId, label, latitude, longitude, radius } = query
@@ -84,7 +84,7 @@ export function VisitsPage() {
   )
 }
 
-/** An address may have a radius of its own. */
+/** The page's address may contain another radius. */
 function radii(radius: number): readonly number[] {
   return [...new Set(radius > 0 ? [...RADII, radius] : RADII)].sort((a, b) => a - b)
 }

@@ -21,7 +21,7 @@ export class EncodedRecord {
     this.value = encodeRecord(message)
   }
 
-  /** Its maximum size in a batch. */
+  /** The record's maximum size in a batch. */
   get bytes(): number {
     return this.value.length + MOST_BEFORE_CONTENT_BYTES
   }

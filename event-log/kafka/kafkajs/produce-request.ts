@@ -28,13 +28,15 @@ type Produce = {
   }
 }
 
-/** From this version on a request carries record batches; up to version 8 its fields are the same. */
+/**
+ * From this version on a request carries record batches; up to version 8 its fields are the same.
+ */
 const WITH_RECORD_BATCHES = 3
 
 /**
- * Makes kafkajs encode a produce request in one pass over one buffer. Its own encoder makes a buffer
- * for each header of each record and several copies of the whole, which was the largest cost of a
- * report. The bytes are the same.
+ * Makes kafkajs encode a produce request in one pass over one buffer. kafkajs's own encoder creates
+ * a buffer for each header of each record and copies the whole several times, which was the largest
+ * cost of a report. The bytes are the same.
  */
 export function encodeInOnePass(load: NodeJS.Require): void {
   const produce = load('kafkajs/src/protocol/requests/produce') as Produce
@@ -169,7 +171,7 @@ function recordBatch(
   }
 }
 
-/** Messages of producers other than ours are not encodedMessage yet. */
+/** Messages of producers other than ours are not encoded yet. */
 function encodeMessage(message: Message | EncodedRecord): EncodedRecord {
   if (message instanceof EncodedRecord) return message
   const { timestamp, ...content } = message

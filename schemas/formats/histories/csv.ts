@@ -9,8 +9,8 @@ import {
   textWithHead,
 } from './format.ts'
 import { fieldItems } from './field-items.ts'
-import { jsonIn } from '../values.ts'
-import { namePosition, usualName } from './named-fields.ts'
+import { parseJsonText } from '../values.ts'
+import { namePosition, normalizeName } from './named-fields.ts'
 
 const SEPARATORS = [',', ';', '\t', '|'] as const
 
@@ -19,8 +19,8 @@ export type CsvRow = { readonly line: number; readonly cells: readonly string[] 
 const LONGEST = 1024 * 1024
 
 /**
- * The rows of a CSV text after its header, without empty ones. Rows may have more or fewer cells than the header; a
- * quote within a cell that is not quoted is an ordinary character.
+ * The rows of a CSV text after its header, without empty ones. Rows may have more or fewer cells
+ * than the header; a quote within a cell that is not quoted is an ordinary character.
  * @throws {UnreadableError} if a quoted cell does not end.
  */
 export async function* csvRows(
@@ -90,7 +90,7 @@ export const csvFormat: Format = {
     const { head, whole } = await textWithHead(text, (begin) => /\S.*\n.*\n/.test(begin))
     const separator = separatorOf(head) ?? ','
     for await (const { header, rows } of csvRows(whole, { separator })) {
-      const names = header.map(usualName)
+      const names = header.map(normalizeName)
       // Programs that write decimal commas use another cell separator.
       const hasCommas = separator !== ','
       yield rows.flatMap((row) => itemsOf(names, row, { hasCommas }))
@@ -109,7 +109,7 @@ function itemsOf(
       return [name, hasCommas ? cell.replace(DECIMAL_COMMA, '$1.$2') : cell]
     }),
   )
-  const all = { ...fields, attributes: jsonIn(attributes) }
+  const all = { ...fields, attributes: parseJsonText(attributes) }
   return fieldItems(all, place, { areTexts: true })
 }
 
@@ -119,13 +119,13 @@ const DECIMAL_COMMA = /^([+-]?\d+),(\d+)$/
 const SEP = /^sep=/i
 
 /** The line of a text that should be its header. */
-export function headerIn(head: string): string {
+export function readHeader(head: string): string {
   const [first = '', second = ''] = head.trimStart().replaceAll('"', '').split(/\r?\n/, 2)
   return SEP.test(first) ? second : first
 }
 
-/** The separator that makes the first line a header; undefined if there is none. */
+/** Finds the separator with which the first line is a header; undefined if no separator fits. */
 function separatorOf(head: string): string | undefined {
-  const line = headerIn(head)
-  return SEPARATORS.find((one) => namePosition(line.split(one).map(usualName)))
+  const line = readHeader(head)
+  return SEPARATORS.find((one) => namePosition(line.split(one).map(normalizeName)))
 }

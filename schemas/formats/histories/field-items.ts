@@ -1,6 +1,6 @@
 import { readOwntracks } from '../senders/owntracks.ts'
 import { typeTexts } from '../typed-attributes.ts'
-import { jsonIn, objectIn, textIn } from '../values.ts'
+import { parseJsonText, parseObject, parseText } from '../values.ts'
 import type { FileItem } from './format.ts'
 import { namedPoint } from './named-fields.ts'
 import { readAsApp } from './read-as-app.ts'
@@ -19,7 +19,7 @@ export function fieldItems(
   if (!('tst' in fields || '_type' in fields)) {
     return [{ kind: 'point', place, point: namedPoint(fields, { areTexts }) }]
   }
-  const message = { ...fields, _type: textIn(fields['_type']) ?? 'location' }
+  const message = { ...fields, _type: parseText(fields['_type']) ?? 'location' }
   const items = owntracksItems(JSON.stringify(message), { place })
   if (!areTexts) return items
   return items.map((item) => {
@@ -45,5 +45,7 @@ export function owntracksItems(
 }
 
 function hasTopic(json: string): boolean {
-  return json.includes('"topic"') && textIn(objectIn(jsonIn(json))?.['topic']) !== undefined
+  return (
+    json.includes('"topic"') && parseText(parseObject(parseJsonText(json))?.['topic']) !== undefined
+  )
 }

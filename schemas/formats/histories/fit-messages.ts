@@ -53,7 +53,7 @@ export function fitReader(kinds: ReadonlySet<number>) {
   function take(count: number): number {
     const from = at
     at += count
-    for (let byte = from; byte < at; byte += 1) checksum = withByte(checksum, bytes[byte]!)
+    for (let byte = from; byte < at; byte += 1) checksum = updateChecksum(checksum, bytes[byte]!)
     return from
   }
 
@@ -137,7 +137,7 @@ export function fitReader(kinds: ReadonlySet<number>) {
   function dataSize(header: number): number | undefined {
     const definition = definitions.get(localType(header))
     if (definition !== undefined) return 1 + definition.size
-    fail('a message is of no known kind')
+    fail('a message has an unknown type')
     return undefined
   }
 
@@ -190,6 +190,6 @@ const CHECKSUMS = Uint16Array.from({ length: 256 }, (_, byte) => {
 })
 
 /** CRC-16. */
-function withByte(checksum: number, byte: number): number {
+function updateChecksum(checksum: number, byte: number): number {
   return (checksum >>> 8) ^ CHECKSUMS[(checksum ^ byte) & 0xff]!
 }

@@ -1,8 +1,8 @@
-import { measurementsIn, convertUnit } from '../values.ts'
+import { parseMeasurements, convertUnit } from '../values.ts'
 import { FIT_TIME, fitReader, type FitMessage } from './fit-messages.ts'
 import { UnreadableError, type FileItem, type Format } from './format.ts'
 
-/** Its first bytes may be white space, which is stripped when a format is recognised. */
+/** The header's first bytes may be white space, which format detection strips. */
 const HEADER = /^[^]{4,8}\.FIT/
 /** Kinds of messages. */
 const FILE_ID = 0
@@ -90,7 +90,7 @@ function itemOf(
     longitude: degrees(longitude),
     time,
     sentTime: seconds,
-    measured: measurementsIn({ accuracy, altitude, speed }),
+    measured: parseMeasurements({ accuracy, altitude, speed }),
     attributes,
   }
   return { kind: 'point', place, point }

@@ -9,7 +9,7 @@ export type FilePoint = Omit<SentPoint, 'kind' | 'sent'> & {
   readonly misspelt?: readonly string[]
 }
 
-/** One item of a file, and its location: the number of a line, or of an element of a list. */
+/** An item of a file, and its location: the number of a line or list element. */
 export type FileItem = { readonly place: number } & (
   | { readonly kind: 'point'; readonly point: FilePoint }
   /** It should be a position, but cannot be read. */
@@ -48,7 +48,7 @@ export class UnreadableError extends Error {
 
 export type Line = { readonly number: number; readonly text: string }
 
-/** How the remaining lines are counted. */
+/** How to count the remaining lines. */
 export const LINES = { text: '\n', what: 'lines' } as const
 
 const LONGEST = 16 * 1024 * 1024
@@ -86,9 +86,9 @@ export async function textWithHead(
     if (next.done === true) break
     head += next.value
   }
-  return { head, whole: whole() }
+  return { head, whole: readWhole() }
 
-  async function* whole(): Text {
+  async function* readWhole(): Text {
     yield head
     yield* { [Symbol.asyncIterator]: () => source }
   }

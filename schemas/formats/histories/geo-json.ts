@@ -1,5 +1,5 @@
 import { CHARGING, readOverland } from '../senders/overland.ts'
-import { objectIn } from '../values.ts'
+import { parseObject } from '../values.ts'
 import type { Format, FileItem, FilePoint } from './format.ts'
 import { fieldItems } from './field-items.ts'
 import { jsonElements, listIn } from './json-elements.ts'
@@ -23,7 +23,7 @@ export const geoJsonFormat: Format = {
     const root: Record<string, unknown> = {}
     for await (const elements of jsonElements(text, [...LISTS, ...MEMBERS])) {
       yield elements.flatMap(({ number, value, name }) => {
-        if (name === undefined) return featureItems(objectIn(value) ?? {}, number)
+        if (name === undefined) return featureItems(parseObject(value) ?? {}, number)
         root[name] = value
         return []
       })
@@ -55,8 +55,8 @@ const LIST = /^\{\s*"(?:features|locations)"\s*:\s*\[/
 
 /** The points of a feature. */
 export function featureItems(feature: Fields, place: number): FileItem[] {
-  const properties = objectIn(feature['properties']) ?? {}
-  const geometry = objectIn(feature['geometry'])
+  const properties = parseObject(feature['properties']) ?? {}
+  const geometry = parseObject(feature['geometry'])
   if (geometry === undefined) return [{ kind: 'other', place, what: 'features without a geometry' }]
   const { type, coordinates } = geometry
   switch (type) {
@@ -65,7 +65,7 @@ export function featureItems(feature: Fields, place: number): FileItem[] {
         featureItems({ ...feature, geometry: one }, place),
       )
     case 'MultiPoint':
-      return severalPoints(listIn(coordinates), properties, place)
+      return readPoints(listIn(coordinates), properties, place)
     case 'Point':
       if (OF_OVERLAND.some((name) => name in properties)) {
         return readAsApp(
@@ -76,7 +76,7 @@ export function featureItems(feature: Fields, place: number): FileItem[] {
       }
       return 'tst' in properties
         ? fieldItems(owntracksFields(coordinates, properties), place)
-        : [{ kind: 'point', place, point: pointAt(coordinates, properties) }]
+        : [{ kind: 'point', place, point: readPoint(coordinates, properties) }]
     case 'LineString':
       return line(coordinates, timesOf(properties), properties, place)
     case 'MultiLineString': {
@@ -88,18 +88,22 @@ export function featureItems(feature: Fields, place: number): FileItem[] {
   }
 }
 
-/** GPX converters write the times of a line as `coordTimes`, or within coordinateProperties; others as `times`. */
+/**
+ * GPX converters write the times of a line as `coordTimes`, or within coordinateProperties; others
+ * as `times`.
+ */
 function timesOf(properties: Fields): unknown {
   const { coordTimes, coordinateProperties, times } = properties
-  return coordTimes ?? objectIn(coordinateProperties)?.['times'] ?? times
+  return coordTimes ?? parseObject(coordinateProperties)?.['times'] ?? times
 }
 
 /** Several positions with the same time are not a track. */
-function severalPoints(places: readonly unknown[], properties: Fields, place: number): FileItem[] {
+function readPoints(places: readonly unknown[], properties: Fields, place: number): FileItem[] {
   if (listIn(timesOf(properties)).length > 0) {
     return line(places, timesOf(properties), properties, place)
   }
-  if (places.length === 1) return [{ kind: 'point', place, point: pointAt(places[0], properties) }]
+  if (places.length === 1)
+    return [{ kind: 'point', place, point: readPoint(places[0], properties) }]
   const message = 'a MultiPoint must have times, one for each of its points'
   return [{ kind: 'broken', place, message }]
 }
@@ -110,19 +114,19 @@ function line(coordinates: unknown, times: unknown, properties: Fields, place: n
   const { deviceId, device_id, tracker_id } = properties
   const named = { deviceId, device_id, tracker_id }
   return listIn(coordinates).map((at, index) => {
-    const point = pointAt(at, { ...named, timestamp: list[index] })
+    const point = readPoint(at, { ...named, timestamp: list[index] })
     return { kind: 'point', place, point } as const
   })
 }
 
-/** The Recorder's features: their name is the tid, their address comes from a map. */
+/** Converts features of the OwnTracks Recorder: `name` is the tid, the address comes from a map. */
 function owntracksFields(coordinates: unknown, properties: Fields): Fields {
   const [lon, lat, alt] = listIn(coordinates)
   const { name, address, ...fields } = properties
   return { alt, tid: name, addr: address, ...fields, lat, lon }
 }
 
-function pointAt(coordinates: unknown, properties: Fields): FilePoint {
+function readPoint(coordinates: unknown, properties: Fields): FilePoint {
   const [longitude, latitude, altitude] = listIn(coordinates)
   const fields = { ...properties, latitude, longitude, ...(altitude !== undefined && { altitude }) }
   if (!('tracker_id' in properties)) return namedPoint(fields)

@@ -1,5 +1,11 @@
 import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
-import { timeIn, measurementsIn, numberIn, objectIn, type SentMeasurements } from '../values.ts'
+import {
+  parseTime,
+  parseMeasurements,
+  parseNumber,
+  parseObject,
+  type SentMeasurements,
+} from '../values.ts'
 import type { Format, FileItem } from './format.ts'
 import { jsonElements, listIn, type Element } from './json-elements.ts'
 
@@ -36,14 +42,14 @@ export const googleIos: Format = {
 
   async *read(text) {
     for await (const elements of jsonElements(text, ['$.*'])) {
-      yield elements.flatMap(({ number, value }) => segmentPoints(objectIn(value) ?? {}, number))
+      yield elements.flatMap(({ number, value }) => segmentPoints(parseObject(value) ?? {}, number))
     }
   },
 }
 
 function itemsOf({ number: place, value }: Element): FileItem[] {
-  const element = objectIn(value) ?? {}
-  const position = objectIn(element['position'])
+  const element = parseObject(value) ?? {}
+  const position = parseObject(element['position'])
   if (position !== undefined) {
     const { LatLng: at, timestamp: sentTime } = position
     return [timelinePoint(place, { at, sentTime, ...signalDetails(position) })]
@@ -59,32 +65,32 @@ function itemsOf({ number: place, value }: Element): FileItem[] {
  */
 function segmentPoints(segment: Fields, place: number): FileItem[] {
   const { startTime, endTime, timelinePath } = segment
-  const visit = objectIn(segment['visit'])
-  const activity = objectIn(segment['activity'])
+  const visit = parseObject(segment['visit'])
+  const activity = parseObject(segment['activity'])
   if (Array.isArray(timelinePath)) {
     return timelinePath.map((step: unknown) => {
-      const { point, time, durationMinutesOffsetFromStartTime: minutes } = objectIn(step) ?? {}
+      const { point, time, durationMinutesOffsetFromStartTime: minutes } = parseObject(step) ?? {}
       return timelinePoint(place, {
         at: point,
         sentTime: time ?? startTime,
-        ...(time === undefined && { laterMs: (numberIn(minutes) ?? 0) * 60_000 }),
+        ...(time === undefined && { laterMs: (parseNumber(minutes) ?? 0) * 60_000 }),
       })
     })
   }
   if (activity !== undefined) {
-    const type = objectIn(activity['topCandidate'])?.['type']
-    const attributes = { activity: activityIn(type) }
+    const type = parseObject(activity['topCandidate'])?.['type']
+    const attributes = { activity: parseActivity(type) }
     return [
-      timelinePoint(place, { at: latLngIn(activity['start']), sentTime: startTime, attributes }),
-      timelinePoint(place, { at: latLngIn(activity['end']), sentTime: endTime, attributes }),
+      timelinePoint(place, { at: parseLatLng(activity['start']), sentTime: startTime, attributes }),
+      timelinePoint(place, { at: parseLatLng(activity['end']), sentTime: endTime, attributes }),
     ]
   }
   if (visit === undefined) return [{ kind: 'other', place, what: 'segments without positions' }]
   // A shop in a mall is a visit within a visit.
-  if ((numberIn(visit['hierarchyLevel']) ?? 0) > 0) {
+  if ((parseNumber(visit['hierarchyLevel']) ?? 0) > 0) {
     return [{ kind: 'other', place, what: 'visits within visits' }]
   }
-  const at = latLngIn(objectIn(visit['topCandidate'])?.['placeLocation'])
+  const at = parseLatLng(parseObject(visit['topCandidate'])?.['placeLocation'])
   const attributes = { event: 'visit' }
   return [startTime, endTime].map((sentTime) => timelinePoint(place, { at, sentTime, attributes }))
 }
@@ -107,7 +113,7 @@ function timelinePoint(
 ): FileItem {
   if (at === undefined) return { kind: 'other', place, what: 'segments without positions' }
   const [, latitude = at, longitude = at] = PLACE.exec(typeof at === 'string' ? at : '') ?? []
-  const time = timeIn(sentTime) + laterMs
+  const time = parseTime(sentTime) + laterMs
   const point = { deviceId: undefined, latitude, longitude, time, sentTime, measured: {}, ...more }
   return { kind: 'point', place, point }
 }
@@ -123,7 +129,7 @@ function signalDetails(position: Fields): {
     speedMetersPerSecond: speed,
   } = position
   return {
-    measured: measurementsIn({ accuracy, altitude, speed }),
+    measured: parseMeasurements({ accuracy, altitude, speed }),
     attributes: otherScalars(position, USED),
   }
 }
@@ -133,13 +139,13 @@ const USED = new Set([
 ])
 
 /** For example `walking`; Android and Takeout write it in capitals. */
-function activityIn(type: unknown): string | undefined {
+function parseActivity(type: unknown): string | undefined {
   return typeof type === 'string' ? type.toLowerCase() : undefined
 }
 
 /** Android uses objects, iOS texts. */
-function latLngIn(value: unknown): unknown {
-  return objectIn(value)?.['latLng'] ?? (typeof value === 'string' ? value : undefined)
+function parseLatLng(value: unknown): unknown {
+  return parseObject(value)?.['latLng'] ?? (typeof value === 'string' ? value : undefined)
 }
 
 /** Google Takeout's location history until 2024: `{"locations":[{"latitudeE7":…, …}]}`. */
@@ -156,7 +162,7 @@ export const googleRecords: Format = {
 }
 
 function itemOf({ number: place, value }: Element): FileItem {
-  const location = objectIn(value)
+  const location = parseObject(value)
   if (location === undefined) {
     return { kind: 'broken', place, message: 'a location must be an object' }
   }
@@ -173,10 +179,10 @@ function itemOf({ number: place, value }: Element): FileItem {
       deviceId: undefined,
       latitude: degrees(latitudeE7),
       longitude: degrees(longitudeE7),
-      time: timeIn(sentTime),
+      time: parseTime(sentTime),
       sentTime,
-      measured: measurementsIn({ accuracy, altitude, speed, heading }),
-      attributes: attributesIn(location),
+      measured: parseMeasurements({ accuracy, altitude, speed, heading }),
+      attributes: parseAttributes(location),
     },
   }
 }
@@ -186,22 +192,22 @@ const USED_OF_RECORDS = new Set([
   ...['timestamp', 'timestampMs', 'serverTimestamp', 'deviceTimestamp', 'batteryCharging'],
 ])
 
-function attributesIn(location: Readonly<Record<string, unknown>>): SentAttributes {
+function parseAttributes(location: Readonly<Record<string, unknown>>): SentAttributes {
   const [guess] = listIn(location['activity'])
-  const [likeliest] = listIn(objectIn(guess)?.['activity'])
+  const [likeliest] = listIn(parseObject(guess)?.['activity'])
   return {
     ...otherScalars(location, USED_OF_RECORDS),
     charging: location['batteryCharging'],
-    activity: activityIn(objectIn(likeliest)?.['type']),
+    activity: parseActivity(parseObject(likeliest)?.['type']),
   }
 }
 
 /**
- * Degrees from ten-millionths. Divided, because multiplying by 1e-7 gives different last digits.
- * Some of Google's numbers beyond 180 degrees have overflowed 32 bits.
+ * Converts ten-millionths to degrees. Divides, because multiplying by 1e-7 gives different last
+ * digits. Some of Google's numbers beyond 180 degrees have overflowed 32 bits.
  */
 function degrees(e7: unknown): unknown {
-  const number = numberIn(e7)
+  const number = parseNumber(e7)
   if (number === undefined) return e7
   if (number > MOST_E7) return (number - 2 ** 32) / 1e7
   if (number < -MOST_E7) return (number + 2 ** 32) / 1e7

@@ -1,5 +1,5 @@
 import { typeText } from '../typed-attributes.ts'
-import { jsonIn } from '../values.ts'
+import { parseJsonText } from '../values.ts'
 import { localName, xmlReader } from './xml-reader.ts'
 
 /** The creator of our own GPX export, which has attributes in `gps:attributes`. */
@@ -89,7 +89,7 @@ export function gpxPoints(): {
     const parent = localName(path.at(-1) ?? '')
     if (parent === 'trk' && localName(name) === 'name') track ??= content.trim() || undefined
     if (name === 'gps:deviceId' && creator === OUR_CREATOR) {
-      const id = exportedText(content, type)
+      const id = parseExportedText(content, type)
       if (typeof id === 'string') track = id
     }
   }
@@ -97,7 +97,7 @@ export function gpxPoints(): {
   function keep(name: string, content: string, { own, extensions, attributes }: OpenPoint): void {
     const local = localName(name)
     if (path.at(-1) === 'gps:attributes' && creator === OUR_CREATOR) {
-      attributes.set(local, exportedText(content, type, local))
+      attributes.set(local, parseExportedText(content, type, local))
       return
     }
     const text = content.trim()
@@ -134,9 +134,9 @@ type OpenPoint = GpxPoint & {
  * A value as written by our export. Earlier exports do not state the type: it is inferred from the
  * text.
  */
-function exportedText(content: string, type: string | undefined, name = ''): unknown {
+function parseExportedText(content: string, type: string | undefined, name = ''): unknown {
   if (type === 'text') return content
-  return type === undefined ? typeText(name, content) : jsonIn(content)
+  return type === undefined ? typeText(name, content) : parseJsonText(content)
 }
 
 function prefixOf(name: string): string {

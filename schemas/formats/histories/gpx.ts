@@ -1,6 +1,6 @@
 import { nonNegativeNumber, otherScalars } from '../sent-attributes.ts'
 import { typeTexts } from '../typed-attributes.ts'
-import { timeIn, PERCENT, measure, measurementsIn, textIn } from '../values.ts'
+import { parseTime, PERCENT, measure, parseMeasurements, parseText } from '../values.ts'
 import type { Format, FileItem } from './format.ts'
 import { FIELD_NAMES } from './named-fields.ts'
 import { gpxPoints, OUR_CREATOR, type GpxPoint } from './gpx-points.ts'
@@ -31,12 +31,12 @@ function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined
   const isOwnExport = creator === OUR_CREATOR
   // PhoneTrack, like our export, names each track after its device.
   const isDevice = isOwnExport || /^PhoneTrack\b/.test(creator ?? '')
-  const deviceId = isDevice ? textIn(track) : undefined
+  const deviceId = isDevice ? parseText(track) : undefined
   const textOf = (...names: readonly string[]) => {
     const name = names.find((one) => own.has(one) || extensions.has(one)) ?? ''
     return own.get(name) ?? extensions.get(name)
   }
-  const measured = measurementsIn(
+  const measured = parseMeasurements(
     {
       accuracy: textOf(...FIELD_NAMES.accuracy),
       altitude: own.get('ele'),
@@ -52,7 +52,7 @@ function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined
   }
   const longitude = (isOwnExport ? extensions.get('longitude') : undefined) ?? point.longitude
   const sentTime = own.get('time')
-  const time = timeIn(sentTime)
+  const time = parseTime(sentTime)
   const verticalAccuracy = nonNegativeNumber(textOf(...FIELD_NAMES.verticalAccuracy))
   const attributes = isOwnExport
     ? Object.fromEntries(point.attributes)

@@ -9,8 +9,9 @@ export type Element = {
 }
 
 /**
- * The elements of lists in a JSON text, numbered together from 1, and members. Only one is in memory at a time.
- * @param paths where they are, for example `$.locations.*` and `$.geometry`.
+ * Yields the elements of lists in a JSON text, numbered together from 1, and members. Only one of
+ * them is in memory at a time.
+ * @param paths where to find them, for example `$.locations.*` and `$.geometry`.
  * @throws {UnreadableError} if the text is not JSON, or ends too early.
  */
 export async function* jsonElements(
@@ -23,7 +24,7 @@ export async function* jsonElements(
   let fault: Error | undefined
   let hasMarks = false
   parser.onValue = ({ value: parsed, key }) => {
-    const value: unknown = hasMarks ? withMarks(parsed) : parsed
+    const value: unknown = hasMarks ? addMarks(parsed) : parsed
     if (typeof key === 'string') elements.push({ number, value, name: key })
     else elements.push({ number: (number += 1), value })
   }
@@ -51,13 +52,13 @@ const MARK = '\ufeff'
 const STAND_IN = '\\udfff'
 const STOOD_IN = /\udfff/gu
 
-function withMarks(value: unknown): unknown {
+function addMarks(value: unknown): unknown {
   const revive = (_: string, one: unknown) =>
     typeof one === 'string' ? one.replace(STOOD_IN, MARK) : one
   return JSON.parse(JSON.stringify(value), revive) as unknown
 }
 
-/** The elements of a value that should be a list; none of any other value. */
+/** Returns the elements of a list; an empty list for any other value. */
 export function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : []
 }

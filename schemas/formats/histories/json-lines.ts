@@ -1,4 +1,4 @@
-import { jsonIn, objectIn } from '../values.ts'
+import { parseJsonText, parseObject } from '../values.ts'
 import { fieldItems } from './field-items.ts'
 import { type Format, type FileItem, firstLines, LINES, linesOf, type Line } from './format.ts'
 import { featureItems } from './geo-json.ts'
@@ -28,7 +28,7 @@ export const ndjsonFormat: Format = {
 }
 
 function itemsOf({ number: place, text }: Line): FileItem[] {
-  const fields = objectIn(jsonIn(withoutSeparator(text)))
+  const fields = parseObject(parseJsonText(stripSeparator(text)))
   if (fields === undefined) {
     return [{ kind: 'broken', place, message: 'the line must be a JSON object' }]
   }
@@ -37,15 +37,15 @@ function itemsOf({ number: place, text }: Line): FileItem[] {
 }
 
 function isPosition(line: string): boolean {
-  const names = Object.keys(objectIn(jsonIn(line)) ?? {})
+  const names = Object.keys(parseObject(parseJsonText(line)) ?? {})
   return namePosition(names) || (names.includes('latitude') && names.includes('longitude'))
 }
 
 function isFeature(line: string): boolean {
-  return objectIn(jsonIn(withoutSeparator(line)))?.['type'] === 'Feature'
+  return parseObject(parseJsonText(stripSeparator(line)))?.['type'] === 'Feature'
 }
 
 /** RFC 8142 starts each line with a record separator. */
-function withoutSeparator(line: string): string {
+function stripSeparator(line: string): string {
   return line.startsWith('\x1e') ? line.slice(1) : line
 }

@@ -2,7 +2,9 @@ import type { FileItem, Format } from './format.ts'
 import { namedPoint } from './named-fields.ts'
 import { localName, xmlReader } from './xml-reader.ts'
 
-/** Tracks of Google Earth and of apps, `gx:Track`, or `Track` of KML 2.3; and points with a time. */
+/**
+ * Tracks of Google Earth and of apps, `gx:Track`, or `Track` of KML 2.3; and points with a time.
+ */
 export const kmlFormat: Format = {
   name: 'kml',
   title: 'KML with tracks (gx:Track)',
@@ -33,14 +35,14 @@ export const kmlFormat: Format = {
   },
 }
 
-/** A track, or a place mark. */
+/** A track or a placemark. */
 type Feature = {
   readonly kind: 'Track' | 'Placemark'
   readonly times: string[]
   /** Longitude, latitude and perhaps altitude. */
   readonly places: string[]
   readonly headings: string[]
-  /** The data of a place mark, or lists of the data of a track's points. */
+  /** A placemark's data, or lists with the data of a track's points. */
   readonly data: Map<string, string[]>
   /** Whether altitudes are above sea level; otherwise a 0 says nothing. */
   isAbsolute: boolean
@@ -48,7 +50,7 @@ type Feature = {
 }
 
 function featureReader(path: string[]) {
-  /** The open features: a track may be in a place mark. */
+  /** The open elements: a placemark may contain a track. */
   const open: Feature[] = []
   let complete: Feature[] = []
   let data: string | undefined
@@ -99,8 +101,8 @@ function featureReader(path: string[]) {
       return taken
     },
     /**
-     * The complete items of a damaged text; for an unfinished track, the positions whose time is
-     * known.
+     * Returns the complete features of a damaged text; for an unfinished track, the positions with
+     * a known time.
      */
     cut(): readonly Feature[] {
       const tracks = open.filter(({ kind }) => kind === 'Track')

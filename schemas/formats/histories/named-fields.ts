@@ -2,16 +2,16 @@ import { toCamelCase } from '../senders/sensecap.ts'
 import { nonNegativeNumber, otherScalars } from '../sent-attributes.ts'
 import { typeTexts } from '../typed-attributes.ts'
 import {
-  timeIn,
+  parseTime,
   isSent,
   measure,
   measureBattery,
-  measurementsIn,
+  parseMeasurements,
   METRES_PER_SECOND,
-  objectIn,
-  textIn,
+  parseObject,
+  parseText,
 } from '../values.ts'
-import { misspeltFields } from '../../report/misspelt-fields.ts'
+import { findMisspeltFields } from '../../report/misspelt-fields.ts'
 import type { FilePoint } from './format.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -31,14 +31,14 @@ export const FIELD_NAMES = {
 } as const
 
 /**
- * A point from fields with any of the usual names; all other scalar fields are attributes.
+ * Reads a point from fields with any of the usual names; all other scalar fields become attributes.
  * @param areTexts whether texts stand for the values they spell, as in CSV.
  */
 export function namedPoint(
   fields: Fields,
   { areTexts = false, used = USED }: { areTexts?: boolean; used?: ReadonlySet<string> } = {},
 ): FilePoint {
-  const measured = measurementsIn(
+  const measured = parseMeasurements(
     {
       accuracy: first(fields, FIELD_NAMES.accuracy),
       altitude: first(fields, FIELD_NAMES.altitude),
@@ -54,9 +54,9 @@ export function namedPoint(
   const longitude = first(fields, FIELD_NAMES.longitude)
   const sentTime = timeOf(fields)
   const deviceId = FIELD_NAMES.deviceId
-    .map((name) => textIn(fields[name]))
+    .map((name) => parseText(fields[name]))
     .find((id) => id !== undefined)
-  const misspelt = misspeltIn(fields)
+  const misspelt = findMisspelt(fields)
   const taken = 'recordId' in fields ? USED_IN_EXPORTS : used
   const others = otherScalars(
     fields,
@@ -65,9 +65,9 @@ export function namedPoint(
   const attributes = {
     ...(areTexts ? typeTexts(others) : others),
     verticalAccuracy: nonNegativeNumber(first(fields, FIELD_NAMES.verticalAccuracy)),
-    ...objectIn(fields['attributes']),
+    ...parseObject(fields['attributes']),
   }
-  const point = { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured }
+  const point = { deviceId, latitude, longitude, time: parseTime(sentTime), sentTime, measured }
   return { ...point, attributes, ...(misspelt.length > 0 && { misspelt }) }
 }
 
@@ -94,8 +94,8 @@ function timeOf(fields: Fields): unknown {
 
 function dateAndTime(fields: Fields): unknown {
   const sent = first(fields, FIELD_NAMES.timestamp)
-  const [date, time] = [textIn(fields['date']), textIn(fields['time'])]
-  if (date === undefined || time === undefined || textIn(sent) !== time) return sent
+  const [date, time] = [parseText(fields['date']), parseText(fields['time'])]
+  if (date === undefined || time === undefined || parseText(sent) !== time) return sent
   if (!TIME_OF_DAY.test(time)) return sent
   return `${date} ${time.replace(/^(?=\d:)/, '0')}`
 }
@@ -108,16 +108,16 @@ export function namePosition(names: readonly string[]): boolean {
 }
 
 /** Names nearly matching ours, among fields named as in our own reports. */
-function misspeltIn(fields: Fields): readonly string[] {
+function findMisspelt(fields: Fields): readonly string[] {
   if (!['latitude', 'longitude', 'timestamp'].every((name) => name in fields)) return []
-  return misspeltFields([fields]).filter((name) => !USED.has(name))
+  return findMisspeltFields([fields]).filter((name) => !USED.has(name))
 }
 
 /**
  * The normal form of a column name, which may be in any case; `Fuel level` cannot be an attribute
  * name.
  */
-export function usualName(name: string): string {
+export function normalizeName(name: string): string {
   const trimmed = name.trim()
   const usual = USUAL.get(trimmed.toLowerCase().replace(OF_TIME, ''))
   return usual ?? ((/[^\w.-]/.test(trimmed) && toCamelCase(trimmed)) || trimmed)

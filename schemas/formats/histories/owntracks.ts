@@ -1,4 +1,4 @@
-import { objectIn } from '../values.ts'
+import { parseObject } from '../values.ts'
 import { fieldItems, owntracksItems } from './field-items.ts'
 import {
   type Format,
@@ -27,12 +27,11 @@ export const owntracksRec: Format = {
 
   async *read(text, { path }) {
     const deviceId = deviceOfPath(path)
-    for await (const lines of linesOf(text))
-      yield lines.flatMap((line) => recordedItems(line, deviceId))
+    for await (const lines of linesOf(text)) yield lines.flatMap((line) => readLine(line, deviceId))
   },
 }
 
-function recordedItems({ number: place, text }: Line, deviceId: string | undefined): FileItem[] {
+function readLine({ number: place, text }: Line, deviceId: string | undefined): FileItem[] {
   const json = LINE.exec(text)?.[1]
   if (json !== undefined) return owntracksItems(json, { place, deviceId })
   const message = 'the line must be a time, a topic and a JSON object'
@@ -65,7 +64,7 @@ export const owntracksJson: Format = {
     const paths = head.trimStart().startsWith('[') ? ['$.*'] : ['$.locations.*', '$.data.*']
     for await (const elements of jsonElements(whole, paths)) {
       yield elements.flatMap(({ number, value }) => {
-        const fields = objectIn(value)
+        const fields = parseObject(value)
         if (fields !== undefined) return fieldItems({ _type: 'location', ...fields }, number)
         return [{ kind: 'broken', place: number, message: 'a location must be an object' } as const]
       })

@@ -60,10 +60,10 @@ export async function readPoints(
   }
   const head = pieces.join('')
   const known = format ?? recogniseFormat(head)
-  if (known === undefined) throw fault ?? new UnreadableError(unknownFormat(head))
-  return { format: known, items: itemsAndLeftOut(known, whole(), { path }) }
+  if (known === undefined) throw fault ?? new UnreadableError(describeUnknownFormat(head))
+  return { format: known, items: itemsAndLeftOut(known, readWhole(), { path }) }
 
-  async function* whole() {
+  async function* readWhole() {
     yield* pieces
     if (fault !== undefined) throw fault
     yield* { [Symbol.asyncIterator]: () => source }
@@ -75,7 +75,7 @@ function recogniseFormat(head: string): Format | undefined {
   return FORMATS.find((format) => format.recognises(head.trimStart()))
 }
 
-function unknownFormat(head: string): string {
+function describeUnknownFormat(head: string): string {
   const start = head.trimStart().slice(0, 1000)
   if (start === '') return 'it is empty'
   const names = FORMATS.map(({ name }) => name).join(', ')

@@ -2,7 +2,7 @@ import { keepFittingAttributes } from '../../report/attributes.ts'
 import { isoTime } from '../../text/iso-8601.ts'
 import { addOptionalFields, type OptionalFields } from '../../report/report-fields.ts'
 import { typeAttributes } from '../typed-attributes.ts'
-import { numberIn, quoteValue } from '../values.ts'
+import { parseNumber, quoteValue } from '../values.ts'
 import type { FilePoint } from './format.ts'
 
 /**
@@ -24,8 +24,8 @@ export function reportOf(
   const { attributes, dropped } = keepFittingAttributes(sent)
   const report = {
     deviceId: deviceId.slice(0, LONG_ID),
-    latitude: numberIn(latitude) ?? quoteValue(latitude),
-    longitude: numberIn(longitude) ?? quoteValue(longitude),
+    latitude: parseNumber(latitude) ?? quoteValue(latitude),
+    longitude: parseNumber(longitude) ?? quoteValue(longitude),
     ...(timestamp !== undefined && { timestamp }),
   }
   addOptionalFields(report, measured)

@@ -1,6 +1,6 @@
 import { otherScalars } from '../sent-attributes.ts'
 import { typeTexts } from '../typed-attributes.ts'
-import { measurementsIn, timeIn } from '../values.ts'
+import { parseMeasurements, parseTime } from '../values.ts'
 import type { FileItem, Format } from './format.ts'
 import { localName, xmlReader } from './xml-reader.ts'
 
@@ -59,11 +59,11 @@ function itemOf(
   const named: Record<string, string> = {}
   for (const [name, text] of texts) named[NAMES.get(name) ?? name] = text
   const attributes = typeTexts(otherScalars(named, USED))
-  const measured = measurementsIn({
+  const measured = parseMeasurements({
     altitude: texts.get('AltitudeMeters'),
     speed: texts.get('Speed'),
   })
-  const time = timeIn(sentTime)
+  const time = parseTime(sentTime)
   const point = { deviceId: undefined, latitude, longitude, time, sentTime, measured, attributes }
   return { kind: 'point', place, point }
 }

@@ -16,8 +16,8 @@ const BYTES = 'bytes'
 const FIT = /^[^]{8}\.FIT/
 
 /**
- * The encoding of a text by its first bytes: from the byte order mark, UTF-16 without one, or an
- * XML declaration, otherwise UTF-8.
+ * Detects a text's encoding from its first bytes: a byte order mark, UTF-16 without a mark, or an
+ * XML declaration; otherwise UTF-8.
  * @throws {UnreadableError} if the encoding is unknown, or the file is known to be something else.
  */
 export function encodingOf(begin: Uint8Array): string {
@@ -31,7 +31,8 @@ export function encodingOf(begin: Uint8Array): string {
   if (zeros === '0101') return 'utf-16be'
   if (zeros === '1010') return 'utf-16le'
   const named = XML_DECLARATION.exec(ascii)?.[1] ?? 'utf-8'
-  // The declaration itself is not in UTF-16, so the file was converted without changing its declaration.
+  // The declaration itself is not in UTF-16, so the file was converted without changing its
+  // declaration.
   if (/^(?:utf-?(?:16|32)|ucs-?2)/i.test(named)) return 'utf-8'
   try {
     return new TextDecoder(named).encoding

@@ -1,7 +1,7 @@
 import { readTraccarForward } from '../senders/traccar-forward.ts'
 import { typeTexts } from '../typed-attributes.ts'
-import { objectIn } from '../values.ts'
-import { csvRows, headerIn, type CsvRow } from './csv.ts'
+import { parseObject } from '../values.ts'
+import { csvRows, readHeader, type CsvRow } from './csv.ts'
 import { LINES, type FileItem, type Format } from './format.ts'
 import { jsonElements } from './json-elements.ts'
 import { readAsApp } from './read-as-app.ts'
@@ -22,7 +22,10 @@ const POSITION = [
   ...['longitude', 'altitude', 'speed', 'course', 'address', 'accuracy'],
 ]
 
-/** Traccar's report of a route as CSV. It quotes nothing, so an address may have any number of commas. */
+/**
+ * Traccar's report of a route as CSV. It quotes nothing, so an address may have any number of
+ * commas.
+ */
 export const traccarCsv: Format = {
   name: 'traccar-csv',
   title: 'positions of Traccar (CSV)',
@@ -30,7 +33,7 @@ export const traccarCsv: Format = {
   each: LINES,
   numbersDevices: true,
   recognises(head) {
-    const header = headerIn(head).split(',')
+    const header = readHeader(head).split(',')
     return ['deviceId', 'fixTime', 'latitude', 'longitude'].every((name) => header.includes(name))
   },
 
@@ -53,7 +56,7 @@ function itemsOf(header: readonly string[], { line, cells }: CsvRow): FileItem[]
     else attributes[name] = cell
   })
   return traccarPosition({ ...fields, attributes }, line).map((item) => {
-    // Under our names, whose types are known.
+    // Renames the fields to our names, which have known types.
     if (item.kind !== 'point') return item
     return {
       ...item,
@@ -74,7 +77,9 @@ export const traccarJson: Format = {
 
   async *read(text) {
     for await (const elements of jsonElements(text, ['$.*'])) {
-      yield elements.flatMap(({ number, value }) => traccarPosition(objectIn(value) ?? {}, number))
+      yield elements.flatMap(({ number, value }) =>
+        traccarPosition(parseObject(value) ?? {}, number),
+      )
     }
   },
 }

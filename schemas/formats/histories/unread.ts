@@ -27,14 +27,14 @@ const BYTES: readonly (readonly [begin: string, among: RegExp, advice: string])[
   [
     'SQLite format 3',
     /^/,
-    'it is a database of SQLite: export GPX or CSV with the program that made it',
+    'it is a SQLite database: export GPX or CSV with the program that made it',
   ],
   ['%PDF', /^/, NO_DATA],
   ['\x89PNG', /^/, NO_DATA],
   ['\xff\xd8\xff', /^/, NO_DATA],
 ]
 
-/** The same for texts, by their start. */
+/** Text formats, recognised by their first characters. */
 const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^[$!](?:G[ABILNPQ]|BD|QZ|PG)[A-Z]{2,4},/m, convert('NMEA 0183', 'nmea')],
   [/^A[A-Z]{3}[^\n]*\n(?:.*\n)*?H[FOP]DTE/, convert('the IGC log of a flight', 'igc')],

@@ -48,7 +48,7 @@ export function xmlReader(path: string[], { open, close }: Handlers) {
     write(text: string): void {
       if (fault !== undefined) throw fault
       try {
-        parser.write(hasBegun ? text : fromFirstTag(text))
+        parser.write(hasBegun ? text : skipToFirstTag(text))
       } catch (error) {
         if (!(error instanceof UnreadableError)) throw error
         fault = error
@@ -62,7 +62,7 @@ export function xmlReader(path: string[], { open, close }: Handlers) {
   }
 
   /** Some programs write white space before the XML declaration. */
-  function fromFirstTag(text: string): string {
+  function skipToFirstTag(text: string): string {
     const trimmed = text.trimStart()
     linesBefore += text.slice(0, text.length - trimmed.length).split('\n').length - 1
     hasBegun = trimmed !== ''

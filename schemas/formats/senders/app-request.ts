@@ -21,7 +21,7 @@ export type AppHead = {
  */
 export type AppRequest = AppHead & { readonly body: Buffer }
 
-/** One item of a request. */
+/** An item of a request. */
 export type AppItem =
   | SentPoint
   /** A sign of life without a position. */
@@ -61,7 +61,7 @@ export function limitPoints(points: readonly unknown[]): {
 }
 
 /** The fields of a body that is a JSON object; otherwise a malformed item. */
-export function jsonObjectIn(
+export function parseJsonObject(
   body: Buffer,
 ): { readonly fields: Record<string, unknown> } | { readonly malformed: AppItem } {
   let json: unknown

@@ -2,8 +2,8 @@ import { RANGES, type Coordinate } from '../../report/report-fields.ts'
 import { isMarkedAsNoFix, isZeroOfDecoder } from '../no-fix.ts'
 import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import { isPanic, addSos } from './panic-button.ts'
-import { framesIn, type SensecapFrame } from './sensecap.ts'
-import { isSent, measure, numberIn, objectIn, type SentMeasurements } from '../values.ts'
+import { readFrames, type SensecapFrame } from './sensecap.ts'
+import { isSent, measure, parseNumber, parseObject, type SentMeasurements } from '../values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -13,7 +13,8 @@ const NAMES: Readonly<Record<Coordinate, readonly string[]>> = {
   longitude: ['longitude', 'lon', 'lng', 'long', 'longitudeDeg', 'Longitude', 'Longitud'],
 }
 /**
- * The same names in any case, ignoring characters other than letters, and with prefixes and units.
+ * Patterns for these names in any case, ignoring other characters than letters, with prefixes and
+ * units.
  */
 const PATTERNS: Readonly<Record<Coordinate, RegExp>> = {
   latitude: /^(?:gps|position|pos|location)?lat(?:itude)?(?:deg|degrees)?$/,
@@ -28,7 +29,7 @@ export type DecodedPosition = {
   readonly latitude: unknown
   readonly longitude: unknown
   readonly measured: SentMeasurements
-  /** Its timestamp as sent, if the payload has one. */
+  /** The timestamp in the payload, as sent, if any. */
   readonly sentTime?: unknown
   /** It is an earlier position that the tracker has stored. */
   readonly isStored?: true
@@ -48,26 +49,26 @@ export type DecodedPayload = {
 
 /**
  * Reads a payload as written by trackers' decoders.
- * @param found the position known to the network server, which counts if the payload has none.
+ * @param found the position known to the network server, used if the payload has none.
  */
 export function decodedPayload(payload: unknown, found?: DecodedPosition): DecodedPayload {
-  const fields = objectIn(payload) ?? {}
-  const { frames, others } = framesIn(fields['messages'])
-  const placed = placedFields(fields)
+  const fields = parseObject(payload) ?? {}
+  const { frames, others } = readFrames(fields['messages'])
+  const placed = findFieldsWithPosition(fields)
   const isMarked =
     isMarkedAsNoFix(fields) ||
     (placed === undefined
-      ? placeIn(objectIn(fields['cached'])) !== undefined && frames.length === 0
+      ? readCoordinates(parseObject(fields['cached'])) !== undefined && frames.length === 0
       : isMarkedAsNoFix(placed.fields))
-  const sent = placed === undefined ? frames.map(ofFrame) : [placed.position]
+  const sent = placed === undefined ? frames.map(readFrame) : [placed.position]
   if (sent.length === 0 && found !== undefined) sent.push(found)
   const beside = { ...fields, ...placed?.fields }
   const current = isMarked ? [] : sent.filter((one) => !isZeroOfDecoder(one, beside))
-  const attributes = { ...scalarsIn(fields), ...others.attributes }
+  const attributes = { ...pickScalars(fields), ...others.attributes }
   return {
-    positions: [...storedIn(fields), ...current],
+    positions: [...readStoredPositions(fields), ...current],
     isWithoutFix: isMarked || (current.length === 0 && sent.length > 0),
-    battery: batteryIn(fields) ?? others.battery,
+    battery: readBattery(fields) ?? others.battery,
     attributes: isPanic(fields, innerObjects(fields, SETTINGS)) ? addSos(attributes) : attributes,
   }
 }
@@ -75,15 +76,15 @@ export function decodedPayload(payload: unknown, found?: DecodedPosition): Decod
 const TIMES = ['timestamp', 'time', 'ts', 'datetime', 'dateTime', 'gpsTime', 'fixTime']
 
 /** The positions in lists such as Milesight's `history`, which have their own times. */
-function storedIn(fields: Fields): DecodedPosition[] {
+function readStoredPositions(fields: Fields): DecodedPosition[] {
   const lists = [fields, ...innerObjects(fields)]
     .flatMap((one) => Object.entries(one))
     .flatMap(([name, list]) =>
       Array.isArray(list) && name !== 'cached' ? (list as unknown[]) : [],
     )
   return lists.flatMap((element) => {
-    const place = objectIn(element) ?? {}
-    const position = placeIn(place)
+    const place = parseObject(element) ?? {}
+    const position = readCoordinates(place)
     const time = TIMES.find((name) => isSent(place[name]))
     if (position === undefined || time === undefined) return []
     if (isMarkedAsNoFix(place) || isZeroOfDecoder(position, place)) return []
@@ -101,18 +102,18 @@ function dateAndTime({ Date: date, Time: time }: Fields): { readonly sentTime?: 
 }
 
 /** The position found by a server: `{latitude, longitude, …}`. */
-export function positionIn(place: unknown): DecodedPosition | undefined {
-  return placeIn(objectIn(place))
+export function readPosition(place: unknown): DecodedPosition | undefined {
+  return readCoordinates(parseObject(place))
 }
 
-/** The position in a payload, at its top level or one below, and the fields beside it. */
-function placedFields(
+/** Finds the position in a payload, at its top level or one below, and the fields beside it. */
+function findFieldsWithPosition(
   fields: Fields,
 ): { readonly position: DecodedPosition; readonly fields: Fields } | undefined {
-  const position = placeIn(fields)
+  const position = readCoordinates(fields)
   if (position !== undefined) return { position, fields }
   for (const inner of [...innerObjects(fields), abeewaysFix(fields)]) {
-    const found = placeIn(inner)
+    const found = readCoordinates(inner)
     if (inner !== undefined && found !== undefined) return { position: found, fields: inner }
   }
   return undefined
@@ -121,46 +122,46 @@ function placedFields(
 function innerObjects(fields: Fields, besides = ELSEWHERE): Fields[] {
   return Object.keys(fields)
     .filter((name) => !besides.test(name))
-    .map((name) => objectIn(fields[name]))
+    .map((name) => parseObject(fields[name]))
     .filter((inner) => inner !== undefined)
 }
 
 /** Abeeway's newer decoders put it one level further down. */
 function abeewaysFix(fields: Fields): Fields | undefined {
-  return objectIn(objectIn(fields['position'])?.['gnssFix'])
+  return parseObject(parseObject(fields['position'])?.['gnssFix'])
 }
 
-function placeIn(fields: Fields | undefined): DecodedPosition | undefined {
+function readCoordinates(fields: Fields | undefined): DecodedPosition | undefined {
   if (fields === undefined) return undefined
-  const latitude = coordinateIn(fields, 'latitude')
-  const longitude = latitude === undefined ? undefined : coordinateIn(fields, 'longitude')
+  const latitude = readCoordinate(fields, 'latitude')
+  const longitude = latitude === undefined ? undefined : readCoordinate(fields, 'longitude')
   if (longitude === undefined) return undefined
-  return { latitude, longitude, measured: measuredIn(fields), ...dateAndTime(fields) }
+  return { latitude, longitude, measured: readMeasurements(fields), ...dateAndTime(fields) }
 }
 
 /** The value of the first name with a number in range. */
-function coordinateIn(fields: Fields, coordinate: Coordinate): unknown {
+function readCoordinate(fields: Fields, coordinate: Coordinate): unknown {
   const exact = NAMES[coordinate].find((name) => isCoordinate(fields[name], coordinate))
   const name =
     exact ??
     Object.keys(fields).find(
       (name) =>
-        PATTERNS[coordinate].test(lettersOf(name)) && isCoordinate(fields[name], coordinate),
+        PATTERNS[coordinate].test(keepLetters(name)) && isCoordinate(fields[name], coordinate),
     )
   return name === undefined ? undefined : fields[name]
 }
 
 function isCoordinate(value: unknown, coordinate: Coordinate): boolean {
-  const number = numberIn(value)
+  const number = parseNumber(value)
   const [least, greatest] = RANGES[coordinate]
   return number !== undefined && number >= least && number <= greatest
 }
 
-function lettersOf(name: string): string {
+function keepLetters(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '')
 }
 
-function measuredIn(fields: Fields): SentMeasurements {
+function readMeasurements(fields: Fields): SentMeasurements {
   const measured: SentMeasurements = {}
   measure(measured, 'accuracy', fields['accuracy'] ?? fields['horizontalAccuracy'])
   measure(measured, 'altitude', fields['altitude'] ?? fields['alt'])
@@ -169,7 +170,7 @@ function measuredIn(fields: Fields): SentMeasurements {
   return measured
 }
 
-function ofFrame({
+function readFrame({
   latitude,
   longitude,
   time,
@@ -182,10 +183,10 @@ function ofFrame({
 }
 
 /** The battery level, if its name says percent: a plain `battery` is often in volts. */
-function batteryIn(fields: Fields): unknown {
+function readBattery(fields: Fields): unknown {
   for (const inner of [fields, ...innerObjects(fields)]) {
-    const name = Object.keys(inner).find((name) => BATTERY_PERCENT.test(lettersOf(name)))
-    if (name !== undefined && numberIn(inner[name]) !== undefined) return inner[name]
+    const name = Object.keys(inner).find((name) => BATTERY_PERCENT.test(keepLetters(name)))
+    if (name !== undefined && parseNumber(inner[name]) !== undefined) return inner[name]
   }
   return undefined
 }
@@ -204,7 +205,7 @@ const OUR_NAMES: ReadonlyMap<string, string> = new Map([
 ])
 const CHANNEL = /_\d{1,2}$/
 
-function scalarsIn(fields: Fields): SentAttributes {
+function pickScalars(fields: Fields): SentAttributes {
   const others = Object.entries(otherScalars(fields, USED))
   const attributes: Record<string, unknown> = {}
   for (const [name, value] of others) {
@@ -212,7 +213,7 @@ function scalarsIn(fields: Fields): SentAttributes {
     const ours = OUR_NAMES.get(name.toLowerCase().replace(CHANNEL, ''))
     // The first of several channels gets the name.
     const isFree = ours !== undefined && !Object.hasOwn(fields, ours) && !(ours in attributes)
-    attributes[isFree && numberIn(value) !== undefined ? ours : name] = value
+    attributes[isFree && parseNumber(value) !== undefined ? ours : name] = value
   }
   return attributes
 }
@@ -225,21 +226,21 @@ const USED: ReadonlySet<string> = new Set([
 
 /** A text such as Dragino's `LON: "ON"` is not a coordinate. */
 function isPartOfPosition(name: string, fields: Fields): boolean {
-  const letters = lettersOf(name)
+  const letters = keepLetters(name)
   if (BATTERY_PERCENT.test(letters)) return true
   const isNamed = PATTERNS.latitude.test(letters) || PATTERNS.longitude.test(letters)
-  return isNamed && numberIn(fields[name]) !== undefined
+  return isNamed && parseNumber(fields[name]) !== undefined
 }
 
 /** The signal at the gateway with the best reception of an uplink. */
-export function signalAt(gateways: unknown): SentAttributes {
+export function readSignal(gateways: unknown): SentAttributes {
   const [best] = (Array.isArray(gateways) ? gateways : [])
-    .map((gateway) => objectIn(gateway) ?? {})
+    .map((gateway) => parseObject(gateway) ?? {})
     .sort((a, b) => signalOf(b) - signalOf(a))
   const { rssi, snr } = best ?? {}
-  return { rssi: numberIn(rssi), snr: numberIn(snr) }
+  return { rssi: parseNumber(rssi), snr: parseNumber(snr) }
 }
 
 function signalOf({ rssi }: Fields): number {
-  return numberIn(rssi) ?? -Infinity
+  return parseNumber(rssi) ?? -Infinity
 }

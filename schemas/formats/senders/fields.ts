@@ -7,7 +7,7 @@ export const NO_FIELDS: Fields = {}
 export const ILL_FORMED = '\ud800'
 
 /** Reads `a=1&b=2`. */
-export function fieldsIn(text: string): Fields {
+export function parseFields(text: string): Fields {
   if (text === '') return NO_FIELDS
   const fields: Record<string, string> = {}
   for (let from = 0; from <= text.length;) {

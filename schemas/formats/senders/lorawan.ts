@@ -1,7 +1,19 @@
 import { EARLIEST, FURTHEST_AHEAD_MS } from '../../report/plain-report.ts'
-import { jsonObjectIn, type AppItem } from './app-request.ts'
-import { positionIn, decodedPayload, signalAt, type DecodedPosition } from './decoded-payload.ts'
-import { timeIn, isSent, measure, objectIn, textIn, type SentMeasurements } from '../values.ts'
+import { parseJsonObject, type AppItem } from './app-request.ts'
+import {
+  readPosition,
+  decodedPayload,
+  readSignal,
+  type DecodedPosition,
+} from './decoded-payload.ts'
+import {
+  parseTime,
+  isSent,
+  measure,
+  parseObject,
+  parseText,
+  type SentMeasurements,
+} from '../values.ts'
 
 /**
  * ChirpStack's HTTP integration, in JSON (https://www.chirpstack.io/docs/chirpstack/integrations/events.html).
@@ -9,18 +21,18 @@ import { timeIn, isSent, measure, objectIn, textIn, type SentMeasurements } from
  * `batteryLevel`.
  */
 export function readChirpstack(body: Buffer): readonly AppItem[] {
-  const parsed = jsonObjectIn(body)
+  const parsed = parseJsonObject(body)
   if ('malformed' in parsed) return [parsed.malformed]
   const { fields: sent } = parsed
-  const device = objectIn(sent['deviceInfo'])
+  const device = parseObject(sent['deviceInfo'])
   if (device === undefined) {
     const message = 'this is not an event of ChirpStack 4: deviceInfo is missing'
     return [{ kind: 'malformed', message, sent }]
   }
-  const deviceId = textIn(device['devEui'])
+  const deviceId = parseText(device['devEui'])
   const { object: payload, rxInfo: gateways, time: sentTime } = sent
   const hasPayload = isSent(payload) || isSent(sent['data'])
-  const resolved = positionIn(sent['location'])
+  const resolved = readPosition(sent['location'])
   if (hasPayload || resolved !== undefined) {
     return itemsOfUplink({
       deviceId,
@@ -44,18 +56,18 @@ export function readChirpstack(body: Buffer): readonly AppItem[] {
  * (https://www.thethingsindustries.com/docs/integrations/data-formats/).
  */
 export function readTheThingsStack(body: Buffer): readonly AppItem[] {
-  const parsed = jsonObjectIn(body)
+  const parsed = parseJsonObject(body)
   if ('malformed' in parsed) return [parsed.malformed]
   const { fields: sent } = parsed
-  const ids = objectIn(sent['end_device_ids'])
+  const ids = parseObject(sent['end_device_ids'])
   if (ids === undefined) {
     const message = 'this is not a message of The Things Stack: end_device_ids is missing'
     return [{ kind: 'malformed', message, sent }]
   }
-  const deviceId = textIn(ids['dev_eui']) ?? textIn(ids['device_id'])
-  const uplink = objectIn(sent['uplink_message'])
+  const deviceId = parseText(ids['dev_eui']) ?? parseText(ids['device_id'])
+  const uplink = parseObject(sent['uplink_message'])
   const sentTime = uplink?.['received_at'] ?? sent['received_at']
-  const solved = positionIn(objectIn(sent['location_solved'])?.['location'])
+  const solved = readPosition(parseObject(sent['location_solved'])?.['location'])
   if (uplink === undefined && solved === undefined) return [{ kind: 'seen', deviceId }]
   const { decoded_payload: payload, rx_metadata: gateways, ...more } = uplink ?? {}
   return itemsOfUplink({
@@ -65,8 +77,8 @@ export function readTheThingsStack(body: Buffer): readonly AppItem[] {
     sentTime,
     sent,
     hasPayload: isSent(payload) || isSent(more['frm_payload']),
-    battery: objectIn(more['last_battery_percentage'])?.['value'],
-    found: solved ?? positionIn(objectIn(more['locations'])?.['frm-payload']),
+    battery: parseObject(more['last_battery_percentage'])?.['value'],
+    found: solved ?? readPosition(parseObject(more['locations'])?.['frm-payload']),
   })
 }
 
@@ -94,14 +106,14 @@ type Uplink = {
 function itemsOfUplink(uplink: Uplink): readonly AppItem[] {
   const { deviceId, payload, sent } = uplink
   const decoded = decodedPayload(payload, uplink.found)
-  const attributes = { ...decoded.attributes, ...signalAt(uplink.gateways) }
+  const attributes = { ...decoded.attributes, ...readSignal(uplink.gateways) }
   const common: SentMeasurements = {}
   measure(common, 'battery', uplink.battery, 0.01)
   measure(common, 'battery', decoded.battery, 0.01)
   const { battery } = common
   const positions = decoded.positions.map(({ isStored, ...position }): AppItem => {
     const sentTime = isStored ? position.sentTime : timeOf(position, uplink.sentTime)
-    const point = { ...position, deviceId, time: timeIn(sentTime), sentTime, sent }
+    const point = { ...position, deviceId, time: parseTime(sentTime), sentTime, sent }
     // The tracker's current measurements do not belong to a stored position.
     if (isStored) return { kind: 'point', ...point }
     const measured = { ...common, ...position.measured }
@@ -118,18 +130,18 @@ function itemsOfUplink(uplink: Uplink): readonly AppItem[] {
   const isTold = battery !== undefined || Object.values(attributes).some(isSent)
   if (positions.length > 0) return isTold ? [...positions, seen] : positions
   if (!uplink.hasPayload) return [seen]
-  return [{ ...seen, ifUnknown: { message: noPosition(payload), sent } }]
+  return [{ ...seen, ifUnknown: { message: explainNoPosition(payload), sent } }]
 }
 
 /** A tracker's own time, unless its clock is wrong. */
 function timeOf({ sentTime }: DecodedPosition, received: unknown): unknown {
-  const time = timeIn(sentTime)
-  const isPossible = time >= EARLIEST && !(time > timeIn(received) + FURTHEST_AHEAD_MS)
+  const time = parseTime(sentTime)
+  const isPossible = time >= EARLIEST && !(time > parseTime(received) + FURTHEST_AHEAD_MS)
   return isPossible ? sentTime : received
 }
 
-function noPosition(payload: unknown): string {
-  const names = Object.keys(objectIn(payload) ?? {})
+function explainNoPosition(payload: unknown): string {
+  const names = Object.keys(parseObject(payload) ?? {})
   if (names.length === 0) {
     return 'the uplink of a device without a position so far has no decoded payload: it needs a decoder'
   }

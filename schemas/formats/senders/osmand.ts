@@ -1,5 +1,5 @@
-import { jsonObjectIn, type AppRequest, type AppItem } from './app-request.ts'
-import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
+import { parseJsonObject, type AppRequest, type AppItem } from './app-request.ts'
+import { parseFields, NO_FIELDS, type Fields } from './fields.ts'
 import { isFlag } from '../no-fix.ts'
 import { sentPoint } from '../sent-point.ts'
 import { otherScalars, nonNegativeNumber, type SentAttributes } from '../sent-attributes.ts'
@@ -7,10 +7,10 @@ import { typeTexts } from '../typed-attributes.ts'
 import {
   METRES_PER_SECOND,
   isSent,
-  measurementsIn,
-  textIn,
+  parseMeasurements,
+  parseText,
   measureBattery,
-  objectIn,
+  parseObject,
 } from '../values.ts'
 
 /**
@@ -46,19 +46,19 @@ export function formAndQuery({
     const message = 'send the fields in the URL, or as application/x-www-form-urlencoded'
     return { malformed: { kind: 'malformed', message, sent: undefined } }
   }
-  const form = fieldsIn(body.toString('utf8'))
+  const form = parseFields(body.toString('utf8'))
   return { fields: query === NO_FIELDS ? form : { ...query, ...form } }
 }
 
 function readFields(fields: Fields, { query }: AppRequest, named: string | undefined): AppItem {
-  const deviceId = named ?? textIn(fields['id']) ?? textIn(fields['deviceid'])
-  const [latitude, longitude] = coordinatesIn(fields)
+  const deviceId = named ?? parseText(fields['id']) ?? parseText(fields['deviceid'])
+  const [latitude, longitude] = readCoordinates(fields)
   const isPlaced = isSent(latitude) || isSent(longitude)
   const misnamed = isPlaced ? undefined : describeMisnamed(fields)
   if (misnamed !== undefined)
     return { kind: 'malformed', deviceId, message: misnamed, sent: fields }
   const { accuracy, altitude, speed, bearing, heading, batt: battery, timestamp } = fields
-  const measured = measurementsIn(
+  const measured = parseMeasurements(
     { accuracy, altitude, speed, heading: bearing ?? heading, battery },
     { battery: 0.01, speed: speedFactor(query['speedUnit']) },
   )
@@ -80,13 +80,13 @@ const USED: ReadonlySet<string> = new Set([
 /** The message about coordinates under another format's names: otherwise they would vanish. */
 export function describeMisnamed(fields: Readonly<Record<string, unknown>>): string | undefined {
   const name = MISNAMED.find((one) => isSent(fields[one]))
-  return name && `lat and lon are missing: ${name} is not a name of theirs`
+  return name && `lat and lon are missing: ${name} is not recognised as either`
 }
 
 const MISNAMED = ['latitude', 'longitude', 'lng', 'long', 'Lat', 'Lon', 'LAT', 'LON']
 
 /** `lat` and `lon`, or `location=lat,lon`. */
-function coordinatesIn({ lat, lon, location }: Fields): (string | undefined)[] {
+function readCoordinates({ lat, lon, location }: Fields): (string | undefined)[] {
   if (isSent(lat) || isSent(lon) || location === undefined) return [lat, lon]
   const comma = location.indexOf(',')
   return comma === -1 ? [location] : [location.slice(0, comma), location.slice(comma + 1)]
@@ -107,11 +107,11 @@ function readTraccarJson(
   body: Buffer,
   { named }: { named?: string | undefined } = {},
 ): readonly AppItem[] {
-  const parsed = jsonObjectIn(body)
+  const parsed = parseJsonObject(body)
   if ('malformed' in parsed) return [parsed.malformed]
   const { fields } = parsed
-  const deviceId = named ?? textIn(fields['device_id'])
-  const location = objectIn(fields['location'])
+  const deviceId = named ?? parseText(fields['device_id'])
+  const location = parseObject(fields['location'])
   if (location === undefined) {
     const isHeartbeat = !isSent(fields['location']) && deviceId !== undefined
     if (isHeartbeat) return [{ kind: 'seen', deviceId }]
@@ -120,13 +120,13 @@ function readTraccarJson(
       : 'the body must be {"device_id":"…","location":{…}}'
     return [{ kind: 'malformed', deviceId, message, sent: fields }]
   }
-  const coords = objectIn(location['coords']) ?? location
+  const coords = parseObject(location['coords']) ?? location
   const { latitude, longitude, accuracy, altitude, speed, heading } = coords
-  const measured = measurementsIn({ accuracy, altitude, speed, heading })
-  const battery = objectIn(location['battery']) ?? objectIn(fields['battery'])
+  const measured = parseMeasurements({ accuracy, altitude, speed, heading })
+  const battery = parseObject(location['battery']) ?? parseObject(fields['battery'])
   measureBattery(measured, battery?.['level'])
   const { timestamp } = location
-  const attributes = attributesIn(location, battery)
+  const attributes = readAttributes(location, battery)
   if (!isSent(latitude) && !isSent(longitude)) {
     return [{ kind: 'seen', deviceId, battery: measured.battery, attributes }]
   }
@@ -137,12 +137,12 @@ function readTraccarJson(
 
 type Properties = Readonly<Record<string, unknown>>
 
-function attributesIn(location: Properties, battery: Properties | undefined): SentAttributes {
+function readAttributes(location: Properties, battery: Properties | undefined): SentAttributes {
   const { odometer, event, is_moving: motion } = location
-  const activity = objectIn(location['activity'])?.['type']
+  const activity = parseObject(location['activity'])?.['type']
   const charging = battery?.['is_charging']
   return {
-    ...otherScalars(objectIn(location['extras']) ?? {}),
+    ...otherScalars(parseObject(location['extras']) ?? {}),
     odometer: nonNegativeNumber(odometer),
     ...otherScalars({ event, motion, activity, charging }),
   }

@@ -1,15 +1,15 @@
-import { limitPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
+import { limitPoints, parseJsonObject, type AppItem, type AppRequest } from './app-request.ts'
 import type { SentPoint } from '../sent-point.ts'
 import { nonNegativeNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import {
-  timeIn,
+  parseTime,
   isSent,
   measure,
   measureBattery,
-  measurementsIn,
-  numberIn,
-  objectIn,
-  textIn,
+  parseMeasurements,
+  parseNumber,
+  parseObject,
+  parseText,
   type SentMeasurements,
 } from '../values.ts'
 
@@ -21,13 +21,13 @@ export function readOverland(
   body: AppRequest['body'],
   { named }: { named?: string | undefined } = {},
 ): readonly AppItem[] {
-  const parsed = jsonObjectIn(body)
+  const parsed = parseJsonObject(body)
   if ('malformed' in parsed) return [parsed.malformed]
   const { locations, current, device_id: envelopeId } = parsed.fields
   if (!Array.isArray(locations)) {
     return [malformed('the body must be {"locations":[…]}', parsed.fields)]
   }
-  const device = textIn(envelopeId) ?? named
+  const device = parseText(envelopeId) ?? named
   const items: AppItem[] = []
   const seenDevices = new Map<string | undefined, Properties>()
   const positionedDevices = new Set<string | undefined>()
@@ -35,8 +35,8 @@ export function readOverland(
   const { points, beyond } = limitPoints(locations)
   const features = isSent(current) ? points.concat([current]) : points
   for (const location of features) {
-    const feature = objectIn(location)
-    const properties = objectIn(feature?.['properties']) ?? NOTHING
+    const feature = parseObject(location)
+    const properties = parseObject(feature?.['properties']) ?? NOTHING
     const deviceId = deviceIdOf(properties, device)
     const point = feature && pointOf(feature, { properties, deviceId })
     if (point === undefined) malformedFeatures += 1
@@ -66,7 +66,7 @@ function heartbeat(deviceId: string | undefined, properties: Properties): AppIte
     kind: 'seen',
     deviceId,
     battery: measured.battery,
-    attributes: attributesIn(properties),
+    attributes: readAttributes(properties),
   }
 }
 
@@ -83,20 +83,20 @@ function pointOf(
 ): SentPoint | 'action' | undefined {
   const { geometry } = feature
   if (geometry === undefined || geometry === null) return 'action'
-  const coordinates: unknown = objectIn(geometry)?.['coordinates']
+  const coordinates: unknown = parseObject(geometry)?.['coordinates']
   if (!Array.isArray(coordinates) || coordinates.length < 2) return undefined
   const { horizontal_accuracy: accuracy, altitude, speed, course: heading, timestamp } = properties
-  const measured = measurementsIn({ accuracy, altitude, speed, heading })
+  const measured = parseMeasurements({ accuracy, altitude, speed, heading })
   measureLevel(measured, properties)
   return {
     kind: 'point',
     deviceId,
     latitude: coordinates[1],
     longitude: coordinates[0],
-    time: timeIn(timestamp),
+    time: parseTime(timestamp),
     sentTime: timestamp,
     measured,
-    attributes: attributesIn(properties),
+    attributes: readAttributes(properties),
     sent: feature,
   }
 }
@@ -107,7 +107,7 @@ function pointOf(
  */
 function measureLevel(to: SentMeasurements, properties: Properties): void {
   const level = properties['battery_level']
-  const isPercent = 'deffered' in properties && Number.isInteger(numberIn(level))
+  const isPercent = 'deffered' in properties && Number.isInteger(parseNumber(level))
   if (isPercent) measure(to, 'battery', level, 0.01)
   else measureBattery(to, level)
 }
@@ -119,7 +119,7 @@ export const CHARGING = new Map<unknown, boolean>([
   ['unplugged', false],
 ])
 
-function attributesIn(properties: Properties): SentAttributes {
+function readAttributes(properties: Properties): SentAttributes {
   const { motion } = properties
   return {
     activity: Array.isArray(motion) && motion.length > 0 ? motion.join() : undefined,
@@ -141,7 +141,7 @@ const USED: ReadonlySet<string> = new Set([
 ])
 
 function deviceIdOf(properties: Properties, device: string | undefined): string | undefined {
-  return textIn(properties['device_id']) ?? device ?? textIn(properties['unique_id'])
+  return parseText(properties['device_id']) ?? device ?? parseText(properties['unique_id'])
 }
 
 function malformed(message: string, sent: unknown): AppItem {

@@ -1,7 +1,14 @@
-import { jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
+import { parseJsonObject, type AppItem, type AppRequest } from './app-request.ts'
 import { NO_FIELDS, type Fields } from './fields.ts'
 import { nonNegativeNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
-import { timeIn, METRES_PER_SECOND, isSent, measurementsIn, numberIn, textIn } from '../values.ts'
+import {
+  parseTime,
+  METRES_PER_SECOND,
+  isSent,
+  parseMeasurements,
+  parseNumber,
+  parseText,
+} from '../values.ts'
 
 /** 2001-01-01 in milliseconds, the epoch of Overland's times in its OwnTracks mode. */
 const OVERLAND_EPOCH = Date.UTC(2001, 0, 1)
@@ -29,13 +36,13 @@ export function readOwntracks(request: AppRequest, options: Options = {}): reado
   const { body } = request
   // Some apps send an empty body or an empty text.
   if (body.length === 0 || body.equals(EMPTY_TEXT)) return [itemOf(queryFields, request, options)]
-  const parsed = jsonObjectIn(body)
+  const parsed = parseJsonObject(body)
   if ('malformed' in parsed) return [parsed.malformed]
-  return [itemOf(completed(parsed.fields, queryFields), request, options)]
+  return [itemOf(completeMessage(parsed.fields, queryFields), request, options)]
 }
 
 /** Completes the message in place: copying one of 8 MiB can take seconds. */
-function completed(message: Record<string, unknown>, queryFields: Fields): Message {
+function completeMessage(message: Record<string, unknown>, queryFields: Fields): Message {
   for (const [name, value] of Object.entries(queryFields)) {
     if (!Object.hasOwn(message, name)) message[name] = value
   }
@@ -56,11 +63,11 @@ function itemOf(message: Message, request: AppRequest, { dawarich, named }: Opti
   }
   const unit = dawarich === true && message['topic'] === undefined ? 'mps' : 'kmh'
   const { acc: accuracy, alt: altitude, vel: speed, cog: heading, batt: battery } = message
-  const measured = measurementsIn(
+  const measured = parseMeasurements(
     { accuracy, altitude, speed, heading, battery },
     { battery: 0.01, speed: METRES_PER_SECOND[unit] },
   )
-  const attributes = attributesIn(message)
+  const attributes = readAttributes(message)
   const isPlace = isSent(lat) || isSent(lon)
   if (!isPlace && (type === undefined || isSent(attributes['alarm']))) {
     return { kind: 'seen', deviceId, battery: measured.battery, attributes }
@@ -70,7 +77,7 @@ function itemOf(message: Message, request: AppRequest, { dawarich, named }: Opti
     deviceId,
     latitude: lat,
     longitude: lon,
-    time: timeIn(tst) + (request.literalBasic ? OVERLAND_EPOCH : 0),
+    time: parseTime(tst) + (request.literalBasic ? OVERLAND_EPOCH : 0),
     sentTime: tst,
     measured,
     attributes,
@@ -90,11 +97,11 @@ const CHARGING = new Map<unknown, boolean>([
   [3, true],
 ])
 
-function attributesIn(message: Message): SentAttributes {
+function readAttributes(message: Message): SentAttributes {
   const { vac, bs, conn, p, t } = message
   return {
     verticalAccuracy: nonNegativeNumber(vac),
-    charging: CHARGING.get(numberIn(bs)),
+    charging: CHARGING.get(parseNumber(bs)),
     connection: CONNECTIONS.get(conn),
     // From kilopascals.
     pressure: nonNegativeNumber(p, 10),
@@ -113,10 +120,12 @@ const USED: ReadonlySet<string> = new Set([
 
 /** `user/device` from the topic, or else from headers or query, or else the two letters of the tid. */
 function deviceIdOf({ topic, tid }: Message, { query, header }: AppRequest): string | undefined {
-  const segments = (textIn(topic) ?? '').split('/').flatMap((segment) => textIn(segment) ?? [])
+  const segments = (parseText(topic) ?? '')
+    .split('/')
+    .flatMap((segment) => parseText(segment) ?? [])
   if (segments.length > 1 && SUBTOPICS.test(segments.at(-1) ?? '')) segments.pop()
   if (segments.length > 0) return segments.slice(-2).join('/')
-  const user = textIn(header('x-limit-u')) ?? textIn(query['u'])
-  const device = textIn(header('x-limit-d')) ?? textIn(query['d']) ?? textIn(tid)
-  return textIn([user, device].filter(Boolean).join('/'))
+  const user = parseText(header('x-limit-u')) ?? parseText(query['u'])
+  const device = parseText(header('x-limit-d')) ?? parseText(query['d']) ?? parseText(tid)
+  return parseText([user, device].filter(Boolean).join('/'))
 }

@@ -1,6 +1,6 @@
 import { alarmNames } from '../../report/alarm-names.ts'
 import { isTruthyText } from '../typed-attributes.ts'
-import { textIn } from '../values.ts'
+import { parseText } from '../values.ts'
 import type { AttributeValue } from '../../report/report-fields.ts'
 import type { SentAttributes } from '../sent-attributes.ts'
 
@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** Dragino's `ALARM_status`, Abeeway's `sosFlag`, and other names of a pressed panic button. */
 const BUTTON =
   /^(?:alarm(?:_?status)?|(?:sos|panic)(?:_?(?:alarm|button|flag|mode|pressed|status))?)$/i
-/** One level below, other readings have an `alarm` too. */
+/** One level down, other readings may also have an `alarm`. */
 const INNER_BUTTON = /^(?:sos|panic)(?:_?(?:alarm|button|flag|mode|pressed|status))?$/i
 /** Abeeway's events and notifications. */
 const EVENTS = ['eventType', 'notificationType']
@@ -23,7 +23,7 @@ export function isPanic(fields: Fields, inner: readonly Fields[]): boolean {
 function isPressed(fields: Fields, button: RegExp): boolean {
   return (
     Object.keys(fields).some((name) => button.test(name) && isTruthyText(fields[name])) ||
-    EVENTS.some((name) => STARTED.test(textIn(fields[name]) ?? ''))
+    EVENTS.some((name) => STARTED.test(parseText(fields[name]) ?? ''))
   )
 }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { parseIso8601 } from '../../text/iso-8601.ts'
-import { limitPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
+import { limitPoints, parseJsonObject, type AppItem, type AppRequest } from './app-request.ts'
 import { ILL_FORMED, type Fields } from './fields.ts'
 import { sentPoint } from '../sent-point.ts'
 import { otherScalars } from '../sent-attributes.ts'
@@ -9,9 +9,9 @@ import {
   METRES_PER_SECOND,
   PERCENT,
   isSent,
-  measurementsIn,
-  numberIn,
-  textIn,
+  parseMeasurements,
+  parseNumber,
+  parseText,
   type SentMeasurements,
 } from '../values.ts'
 import { formAndQuery, isJson, describeMisnamed, readOsmand } from './osmand.ts'
@@ -44,17 +44,17 @@ const READERS = new Map<string, Reader>([
 ])
 
 function named({ parameters: { device } }: { parameters: Fields }): Named {
-  const name = textIn(device)
+  const name = parseText(device)
   return { named: name !== undefined && PLACEHOLDERS.has(name) ? undefined : name }
 }
 
 /** OsmAnd, GPSLogger, Locus Map, μlogger, PhoneTrack's own app and any other configurable logger. */
 function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppItem[] {
-  const parsed = isJson(request) ? jsonObjectIn(request.body) : anyForm(request)
+  const parsed = isJson(request) ? parseJsonObject(request.body) : parseAnyForm(request)
   if ('malformed' in parsed) return [parsed.malformed]
   const fields: Sent = parsed.fields
   const { lat: latitude, lon: longitude } = fields
-  const measured = measuredIn(fields)
+  const measured = readMeasurements(fields)
   const attributes = typeTexts(otherScalars(fields, USED))
   if (!isSent(latitude) && !isSent(longitude)) {
     const message = describeMisnamed(fields)
@@ -70,7 +70,7 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppI
 }
 
 /** Form and query; the form may be multipart, as μlogger's is with a photo. */
-function anyForm(request: AppRequest): ReturnType<typeof formAndQuery> {
+function parseAnyForm(request: AppRequest): ReturnType<typeof formAndQuery> {
   if (request.mediaType !== 'multipart/form-data') return formAndQuery(request)
   const form = multipartFields(request.body, request.header('content-type'))
   if (form !== undefined) return { fields: { ...request.query, ...form } }
@@ -89,7 +89,7 @@ const USED: ReadonlySet<string> = new Set([
  * name, speed, bearing.
  */
 function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonly AppItem[] {
-  const parsed = jsonObjectIn(body)
+  const parsed = parseJsonObject(body)
   if ('malformed' in parsed) return [parsed.malformed]
   const { points } = parsed.fields
   const sent = parsed.fields
@@ -107,8 +107,8 @@ function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonl
     }
     const [latitude, longitude, timestamp, alt, acc, bat, sat, , speed, bearing] =
       point as unknown[]
-    const measured = measuredIn({ alt, acc, bat, speed, bearing })
-    const attributes = { satellites: numberIn(sat) }
+    const measured = readMeasurements({ alt, acc, bat, speed, bearing })
+    const attributes = { satellites: parseNumber(sat) }
     items.push(
       sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: point }),
     )
@@ -124,11 +124,11 @@ function readOpengts(request: AppRequest, { named }: Named): readonly AppItem[] 
   const form = formAndQuery(request)
   if ('malformed' in form) return [form.malformed]
   const { gprmc, id, dev, alt, batt } = form.fields
-  const deviceId = named ?? textIn(id) ?? textIn(dev)
+  const deviceId = named ?? parseText(id) ?? parseText(dev)
   const attributes = typeTexts(otherScalars(form.fields, USED_OF_OPENGTS))
   if (gprmc === undefined) return [{ kind: 'seen', deviceId, attributes }]
-  const { isVoid, latitude, longitude, time, knots, course } = gprmcIn(gprmc)
-  const measured = measurementsIn(
+  const { isVoid, latitude, longitude, time, knots, course } = parseGprmc(gprmc)
+  const measured = parseMeasurements(
     { altitude: alt, speed: knots, heading: course, battery: batt },
     { battery: 0.01, speed: METRES_PER_SECOND.kn },
   )
@@ -141,8 +141,8 @@ function readOpengts(request: AppRequest, { named }: Named): readonly AppItem[] 
 
 const USED_OF_OPENGTS: ReadonlySet<string> = new Set(['gprmc', 'id', 'dev', 'acct', 'alt', 'batt'])
 
-function measuredIn(fields: Sent): SentMeasurements {
-  return measurementsIn(
+function readMeasurements(fields: Sent): SentMeasurements {
+  return parseMeasurements(
     {
       accuracy: firstOf(fields, ['acc', 'accuracy']),
       altitude: firstOf(fields, ['alt', 'altitude']),
@@ -174,7 +174,7 @@ type Gprmc = {
   readonly course: number | undefined
 }
 
-function gprmcIn(sentence: string): Gprmc {
+function parseGprmc(sentence: string): Gprmc {
   const [, clock = '', status, latitude, south, longitude, west, knots, course, day = ''] =
     sentence.split(',')
   return {
@@ -182,8 +182,8 @@ function gprmcIn(sentence: string): Gprmc {
     latitude: degrees(latitude, south === 'S'),
     longitude: degrees(longitude, west === 'W'),
     time: timeOf(clock, day),
-    knots: numberIn(knots),
-    course: numberIn(course),
+    knots: parseNumber(knots),
+    course: parseNumber(course),
   }
 }
 

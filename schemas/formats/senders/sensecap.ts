@@ -1,7 +1,7 @@
 import type { SentAttributes } from '../sent-attributes.ts'
 import { RANGES } from '../../report/report-fields.ts'
 import { isTruthyText } from '../typed-attributes.ts'
-import { numberIn, objectIn, textIn } from '../values.ts'
+import { parseNumber, parseObject, parseText } from '../values.ts'
 
 const LONGITUDE = '4197'
 const LATITUDE = '4198'
@@ -33,7 +33,7 @@ export type SensecapFrame = Measurements & {
  * The `messages` of SenseCAP's decoders: lists of `{measurementId, type, measurementValue,
  * timestamp}`, one per moment. `others` are the measurements of moments without a position.
  */
-export function framesIn(messages: unknown): {
+export function readFrames(messages: unknown): {
   readonly frames: readonly SensecapFrame[]
   readonly others: Measurements
 } {
@@ -42,7 +42,7 @@ export function framesIn(messages: unknown): {
   for (const message of Array.isArray(messages) ? messages : []) {
     // Older decoders have one list.
     const elements = (Array.isArray(message) ? message : [message])
-      .map(objectIn)
+      .map(parseObject)
       .filter((element) => element !== undefined)
     const { battery, attributes, latitude, longitude, time } = frameOf(elements)
     if (latitude !== undefined && longitude !== undefined) {
@@ -64,16 +64,16 @@ function frameOf(elements: readonly Readonly<Record<string, unknown>>[]) {
   let longitude: number | undefined
   let time: unknown
   for (const { measurementId, measurementValue: value, type, timestamp } of elements) {
-    const id = textIn(measurementId) ?? ''
+    const id = parseText(measurementId) ?? ''
     time ??= timestamp
     if (isSos(id, type, value)) attributes['alarm'] = 'sos'
-    if (id === LATITUDE) latitude = within(value, RANGES.latitude)
-    else if (id === LONGITUDE) longitude = within(value, RANGES.longitude)
+    if (id === LATITUDE) latitude = numberWithin(value, RANGES.latitude)
+    else if (id === LONGITUDE) longitude = numberWithin(value, RANGES.longitude)
     else if (id === BATTERY) battery = value
     else {
       const name = NAMES.get(id) ?? (typeof type === 'string' ? toCamelCase(type) : '')
-      // It writes some numbers as texts.
-      if (name !== '' && isScalar(value)) attributes[name] = numberIn(value) ?? value
+      // SenseCAP sends some numbers as texts.
+      if (name !== '' && isScalar(value)) attributes[name] = parseNumber(value) ?? value
     }
   }
   return { battery, attributes, latitude, longitude, time }
@@ -83,15 +83,18 @@ function frameOf(elements: readonly Readonly<Record<string, unknown>>[]) {
  * Events are a list of `{id, eventName}`, or in other decoders a single one, as a number or a text.
  */
 function isSos(id: string, type: unknown, value: unknown): boolean {
-  if (SOS.test(textIn(type) ?? '') && isTruthyText(value)) return true
+  if (SOS.test(parseText(type) ?? '') && isTruthyText(value)) return true
   return (Array.isArray(value) ? (value as unknown[]) : [value]).some((event) => {
-    const { id: number = event, eventName: name = event } = objectIn(event) ?? {}
-    return SOS.test(textIn(name) ?? '') || (id === EVENTS && numberIn(number) === SOS_EVENT)
+    const { id: number = event, eventName: name = event } = parseObject(event) ?? {}
+    return SOS.test(parseText(name) ?? '') || (id === EVENTS && parseNumber(number) === SOS_EVENT)
   })
 }
 
-function within(value: unknown, [least, greatest]: readonly [number, number]): number | undefined {
-  const number = numberIn(value)
+function numberWithin(
+  value: unknown,
+  [least, greatest]: readonly [number, number],
+): number | undefined {
+  const number = parseNumber(value)
   return number !== undefined && number >= least && number <= greatest ? number : undefined
 }
 

@@ -1,15 +1,15 @@
-import { jsonObjectIn, type AppItem } from './app-request.ts'
+import { parseJsonObject, type AppItem } from './app-request.ts'
 import { EARLIEST } from '../../report/plain-report.ts'
 import { isFlag } from '../no-fix.ts'
 import { nonNegativeNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import {
-  timeIn,
+  parseTime,
   METRES_PER_SECOND,
   isSent,
   measure,
-  numberIn,
-  objectIn,
-  textIn,
+  parseNumber,
+  parseObject,
+  parseText,
   type SentMeasurements,
 } from '../values.ts'
 
@@ -21,18 +21,18 @@ export function readTraccarForward(body: Buffer): readonly AppItem[] {
 }
 
 function itemOf(body: Buffer): AppItem {
-  const parsed = jsonObjectIn(body)
+  const parsed = parseJsonObject(body)
   if ('malformed' in parsed) return parsed.malformed
   const { fields } = parsed
-  const device = objectIn(fields['device'])
-  const deviceId = textIn(device?.['uniqueId'])
-  const position = objectIn(fields['position'])
+  const device = parseObject(fields['device'])
+  const deviceId = parseText(device?.['uniqueId'])
+  const position = parseObject(fields['position'])
   if (position === undefined && device === undefined) {
     const message = 'the body must be {"position":{…},"device":{…}}: set forward.type to json'
     return { kind: 'malformed', message, sent: fields }
   }
   const { latitude, longitude } = position ?? {}
-  const { battery, attributes } = telemetryIn(objectIn(position?.['attributes']) ?? {})
+  const { battery, attributes } = readTelemetry(parseObject(position?.['attributes']) ?? {})
   if (position === undefined || (!isSent(latitude) && !isSent(longitude))) {
     return { kind: 'seen', deviceId, battery, attributes }
   }
@@ -41,7 +41,7 @@ function itemOf(body: Buffer): AppItem {
   }
   const measured: SentMeasurements = {}
   // Traccar writes 0 for an unknown accuracy.
-  if (numberIn(position['accuracy']) !== 0) measure(measured, 'accuracy', position['accuracy'])
+  if (parseNumber(position['accuracy']) !== 0) measure(measured, 'accuracy', position['accuracy'])
   measure(measured, 'altitude', position['altitude'])
   measure(measured, 'speed', position['speed'], METRES_PER_SECOND.kn)
   measure(measured, 'heading', position['course'])
@@ -52,7 +52,7 @@ function itemOf(body: Buffer): AppItem {
     deviceId,
     latitude,
     longitude,
-    time: timeIn(time),
+    time: parseTime(time),
     sentTime: time,
     measured,
     attributes,
@@ -66,13 +66,13 @@ function itemOf(body: Buffer): AppItem {
  */
 function isWithoutFix(position: Fields): boolean {
   if (isFlag(position['valid'], false)) return true
-  if (timeIn(position['fixTime']) < EARLIEST) return true
-  const isApproximate = isFlag(objectIn(position['attributes'])?.['approximate'], true)
+  if (parseTime(position['fixTime']) < EARLIEST) return true
+  const isApproximate = isFlag(parseObject(position['attributes'])?.['approximate'], true)
   return isFlag(position['outdated'], true) && !isApproximate
 }
 
 /** `batteryLevel` is in percent, where 1 means 1 %; `hours` are milliseconds. */
-function telemetryIn(sent: Fields): { battery: number | undefined; attributes: SentAttributes } {
+function readTelemetry(sent: Fields): { battery: number | undefined; attributes: SentAttributes } {
   const measured: SentMeasurements = {}
   measure(measured, 'battery', sent['batteryLevel'], 0.01)
   const others = otherScalars(sent, USED)

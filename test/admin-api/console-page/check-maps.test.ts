@@ -25,11 +25,15 @@ test.each<[string, Buffer | string | undefined, string]>([
   ['empty', '', 'it is empty'],
   ['a web page', '<html>not found</html>', 'it is not a PMTiles file'],
   ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), 'it is not a PMTiles file'],
-  ['MBTiles', 'SQLite format 3\0…', 'it is an MBTiles file: pmtiles convert makes one of it'],
-  ['of version 2', V2, 'it has version 2 of PMTiles: pmtiles convert makes 3 of it'],
-  ['of version 4', withVersion(4), 'it has version 4 of PMTiles: pmtiles convert makes 3 of it'],
-  ['half copied', WHOLE.subarray(0, -5), 'it is cut off: copy it again'],
-  ['a header alone', WHOLE.subarray(0, 40), 'it is cut off: copy it again'],
+  ['MBTiles', 'SQLite format 3\0…', 'it is an MBTiles file: convert it with pmtiles convert'],
+  ['of version 2', V2, 'it has version 2 of PMTiles: convert it to version 3 with pmtiles convert'],
+  [
+    'of version 4',
+    withVersion(4),
+    'it has version 4 of PMTiles: convert it to version 3 with pmtiles convert',
+  ],
+  ['half copied', WHOLE.subarray(0, -5), 'it is truncated: copy it again'],
+  ['a header alone', WHOLE.subarray(0, 40), 'it is truncated: copy it again'],
 ])(
   'a map file that is %s gets one warning with its name and the reason',
   async (_what, content, reason) => {

@@ -234,7 +234,7 @@ describe('maps', () => {
     expect(await (await get('/map/world.pmtiles', { Range: 'bytes=8-99' })).text()).toBe('89')
   })
 
-  test('a map is sent whole without a range, with several, or with a range of another version', async () => {
+  test('a map is sent whole if the request has no range, several ranges, or a range of another version', async () => {
     const whole = await get('/map/world.pmtiles')
     expect(whole.headers.get('accept-ranges')).toBe('bytes')
     for (const headers of [{}, { Range: 'bytes=0-1,3-4' }, { Range: 'lines=1-2' }]) {
@@ -254,7 +254,7 @@ describe('maps', () => {
     expect(answer.headers.get('content-range')).toBe('bytes */10')
   })
 
-  test('a map file is opened once for many concurrent readers, and closed when they have gone', async () => {
+  test('concurrent readers share one open map file, which is closed after the last one', async () => {
     const text = 'GET /map/large.pmtiles HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3)
     const unread = Array.from({ length: 20 }, () => {
       const { socket } = rawConnection(server.url, text)

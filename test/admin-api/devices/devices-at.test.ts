@@ -41,7 +41,7 @@ async function ids(query: string) {
   return (await list(query)).body.data?.items?.map(({ deviceId }) => deviceId)
 }
 
-test('the devices as of a time have the last position up to then, and are alive or not as it tells', async () => {
+test('devices as of a past time show their last position and status at that time', async () => {
   const { items } = (await list(`at=${iso(21)}`)).body.data ?? {}
   expect(items).toMatchObject([
     {
@@ -70,7 +70,7 @@ test('a device that sent an old position just before is alive then', async () =>
   expect(await four(49)).toMatchObject([{ status: 'idle', lastSeenAt: iso(20) }])
 })
 
-test('devices are filtered by what was so then, and have pages', async () => {
+test('devices as of a past time can be filtered and paged', async () => {
   const at = `at=${iso(21)}`
   expect(await ids(`${at}&status=idle`)).toEqual(['van-1', 'van-2'])
   expect(await ids(`${at}&geofenceId=${yard}`)).toEqual(['van-1', 'van-2'])
@@ -88,7 +88,7 @@ test('devices are filtered by what was so then, and have pages', async () => {
   expect(await paged('&q=van&sort=-deviceId')).toEqual(['van-4', 'van-3', 'van-2', 'van-1'])
 })
 
-test('filters by what only the present tells are refused, each by name', async () => {
+test('filters on current state are rejected for past times, naming each filter', async () => {
   const { status, body } = await list(`at=${iso(21)}&keyId=k&ruleId=r&sort=-lastSeenAt`)
   expect(status).toBe(400)
   expect(body.details?.map(({ field }) => field)).toEqual(['keyId', 'ruleId', 'sort'])

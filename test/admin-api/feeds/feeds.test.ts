@@ -208,6 +208,6 @@ test('a key that is revoked while its call waits gets nothing', async () => {
   await harness.eventLog.append([positionReported({ accountId })])
   expect(await waiting).toMatchObject({
     status: 401,
-    body: { message: 'the access has ended' },
+    body: { message: 'access has been revoked or has expired' },
   })
 })

@@ -288,7 +288,7 @@ test('geofences are paged with a cursor', async () => {
   expect(all.length).toBeGreaterThan(3)
   const both = await ask('GET', '/geofences?format=geojson&limit=2')
   expect(both.body.details).toEqual([
-    { field: 'limit', message: 'limit goes with format=json only: geojson is all geofences' },
+    { field: 'limit', message: 'limit requires format=json: geojson is all geofences' },
   ])
 })
 

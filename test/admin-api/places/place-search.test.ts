@@ -44,7 +44,7 @@ const makeGeofence = (name: string, latitude: number, longitude: number) => {
   return harness.api('POST', '/geofences', { headers, body: { name, shape } })
 }
 
-test('streets within 5 km of the region looked at are found, with their town and place', async () => {
+test('streets within 5 km of the viewed region are found, with their town and position', async () => {
   const [found] = await find('marktstr', NEAR)
   expect(found).toMatchObject({
     kind: 'street',
@@ -71,7 +71,7 @@ test('towns are found without accents and by the beginnings of words, the large 
   expect(await find('xyzzyx')).toEqual([])
 })
 
-test('geofences of the account alone are found, whole names before others', async () => {
+test('only the account’s own geofences are found, exact names first', async () => {
   await makeGeofence('Marktstraße', 48.3, 16.1)
   const { body } = await makeGeofence('Depot Markt', 48.1, 16.2)
   const found = await find('markt', NEAR)
@@ -148,7 +148,7 @@ test.each([
   ['?q=%20.', 'q must have a letter or a digit'],
   [`?q=${'x'.repeat(101)}`, 'q must be a text of 1 to 100 characters'],
   ['?q=a&near=91,0', 'near must be a latitude and a longitude in degrees'],
-])('a faulty search is refused by name: %.20s', async (query, message) => {
+])('a faulty search is rejected with the parameter’s name: %.20s', async (query, message) => {
   const { status, body } = await harness.api('GET', `/places/search${query}`, { headers })
   expect(status).toBe(400)
   expect(body.message).toContain(message)

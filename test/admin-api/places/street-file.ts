@@ -1,5 +1,5 @@
 import type { Feature } from 'geojson'
-import { points, tileAt } from '../../../console/world/make-tiles.ts'
+import { points, makeTileAt } from '../../../console/world/make-tiles.ts'
 import { pmtiles } from '../../../console/world/pmtiles.ts'
 import { toMercator } from '../../../schemas/geo/mercator.ts'
 
@@ -32,7 +32,7 @@ export function streetFile(roads: readonly Road[], schema: RoadSchema = 'protoma
   const tiles = []
   for (let x = Math.floor(Math.min(...xs)); x <= Math.max(...xs); x += 1) {
     for (let y = Math.floor(Math.min(...ys)); y <= Math.max(...ys); y += 1) {
-      tiles.push(...tileAt(14, x, y, layers))
+      tiles.push(...makeTileAt(14, x, y, layers))
     }
   }
   return pmtiles({ tiles, minZoom: 14, maxZoom: 14, bounds: [-180, -85, 180, 85], metadata: {} })

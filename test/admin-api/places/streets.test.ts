@@ -28,7 +28,7 @@ async function openStreets(content: Buffer | string | undefined) {
 
 const warning = (file: string, reason: unknown) => [
   { map: 'Town', file, reason },
-  'streets of a map of MAP_PMTILES cannot be read: places have the names of towns',
+  'could not read streets from a map of MAP_PMTILES: positions get only town names',
 ]
 
 test.each<RoadSchema>(['protomaps', 'protomaps 3', 'openmaptiles'])(
@@ -75,7 +75,7 @@ function metresFrom({ path }: Road, position: Coordinates): number {
   return least
 }
 
-test('the nearest of any roads anywhere is the one that great-circle distances give', async () => {
+test('the nearest road is always the one with the shortest great-circle distance', async () => {
   await fc.assert(
     fc.asyncProperty(middle, lines, offset, async ({ latitude, longitude }, roads, spot) => {
       const across = 111_195 * Math.cos((latitude * Math.PI) / 180)

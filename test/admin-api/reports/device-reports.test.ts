@@ -86,7 +86,7 @@ async function expectedOf(deviceId: string, query: string): Promise<Report> {
   return reportOfTrips(body.data?.items ?? [], { from: from!, to: to!, zone, by })
 }
 
-test('a report has the totals of each device, as its list of trips has them', async () => {
+test('a report’s totals of each device equal those of its list of trips', async () => {
   const { items } = await find(FOUR_DAYS)
   expect(items.map(({ deviceId }) => deviceId)).toEqual(['van-1', 'van-2'])
   expect(items[0]).toMatchObject(await expectedOf('van-1', FOUR_DAYS))

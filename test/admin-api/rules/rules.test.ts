@@ -102,7 +102,7 @@ test.each<[object, string, string]>([
   [
     { when: { silent: true, field: 'x' }, forSeconds: 60 },
     'when.field',
-    'when.field does not go with silent: it takes silent',
+    'when.field cannot be combined with silent: it takes silent',
   ],
   [
     { when: { silent: true }, forSeconds: 9 },
@@ -175,7 +175,7 @@ test('the lowest and highest thresholds that a field can pass are accepted, and 
   }
 })
 
-test('a threshold out of range that was stored earlier is read, marked, and checked when it changes', async () => {
+test('an out-of-range threshold stored by an earlier version is still read, flagged, and checked on its next change', async () => {
   const accountId = 'acc-1'
   const when = { field: 'battery', below: 20 }
   const createdAt = harness.clock.now()

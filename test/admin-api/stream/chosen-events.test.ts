@@ -299,7 +299,7 @@ describe('choices of events', () => {
   })
 
   test.each(['', 'positions', 'position,', 'position,position', 'gap', 'Position', 'position%00'])(
-    'a choice of events that is %j is a 400 that names it',
+    'the events parameter %j is rejected with a 400 that names it',
     async (events) => {
       const { open } = await start()
       const source = await open({ query: `?events=${events}` })

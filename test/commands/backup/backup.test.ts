@@ -37,7 +37,9 @@ test('a backup is complete even if it cannot be recorded in the data directory',
   await data.report(1)
   mkdirSync(join(data.path('data'), 'last-backup.json'))
   await data.backUp()
-  expect(data.shown.at(-1)).toBe(`${data.path('data')} cannot be written: no note of it there`)
+  expect(data.shown.at(-1)).toBe(
+    `${data.path('data')} cannot be written: the backup is not recorded there`,
+  )
   await data.restore()
 })
 
@@ -83,7 +85,7 @@ test('a non-empty folder is rejected and left unchanged', async () => {
   expect(await lastBackupAt(data.path('data'))).toBeUndefined()
 })
 
-test('of two concurrent backups to one folder, one completes and the other is rejected', async () => {
+test('one of two concurrent backups to the same folder completes, the other is rejected', async () => {
   await data.report(2, { projected: true })
   mkdirSync(data.path('backup'))
   const outcomes = await Promise.allSettled([data.backUp(), data.backUp()])
@@ -109,7 +111,7 @@ test('a disk with too little space is rejected, and no folder is left', async ()
   expect(contentsOf(data.path('backup'))).toBeUndefined()
 })
 
-test('a folder that cannot be created is reported in one sentence, and nothing is left of it', async () => {
+test('a folder that cannot be created is reported in one sentence, without leftovers', async () => {
   for (const [folder, reason] of [
     ['/proc/x/y', 'ENOENT: '],
     ['/dev/null/x', '/dev/null is not a folder'],
@@ -132,7 +134,7 @@ test.each([
   [
     'that lacks an event in its middle',
     'DROP TRIGGER events_above_the_trim_mark_stay; DELETE FROM events WHERE offset = 1',
-    'the log has 1 events where its extent says 2',
+    'the log has 1 events, but its extent says 2',
   ],
   [
     'that a newer version has changed',

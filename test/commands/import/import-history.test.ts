@@ -239,7 +239,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     const url = `http://127.0.0.1:${await port()}`
     const given = ['--url', url, file('a.ndjson', lines(1))]
     const { failure, pauses } = await run(given, () => 'hang-up')
-    expect(failure).toContain(`nobody answers at ${url}/ (${reason})`)
+    expect(failure).toContain(`no response from ${url}/ (${reason})`)
     expect(failure).toContain(remedy)
     expect(pauses.length).toBeLessThan(6)
   })
@@ -292,7 +292,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     const line = `2024-03-01T09:03:09Z\t*\t{"_type":"location","tid":"bo","lat":1,"lon":2,"tst":1709283789}\n`
     const { text, exit, received } = await run([file('2024-03.rec', line)], () => 'hang-up')
     expect({ exit, received }).toEqual({ exit: 2, received: [] })
-    expect(text).toContain('its points name no device: name it with --device ID')
+    expect(text).toContain('its points have no device id: set one with --device ID')
   })
 
   test("an import needs Traccar's device list to resolve the device numbers of its positions", async () => {
@@ -386,7 +386,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
         'cut.ndjson.gz',
         compressed.subarray(0, compressed.length - 9),
         1_999,
-        'not complete, after line 2000',
+        'incomplete, after line 2000',
       ],
       ['latin1.ndjson', latin1, 1_500, 'not text in UTF-8, after line 1500'],
     ] as const) {

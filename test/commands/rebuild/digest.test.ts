@@ -225,7 +225,7 @@ describe('telemetry', () => {
   const heartbeat = (battery: number) => log.hear(deviceSeen({ deviceId: 'phone', battery }))
 
   test.each(['before', 'after'] as const)(
-    'makes no difference if only the generation %s has what came beyond the compared point',
+    'extra data after the compared point in only the generation %s is no difference',
     async (name) => {
       const generations = { before, after }
       const first = report('phone')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Extent } from '../../../event-log/event-log.ts'
-import { eventsDone, missingFromLog } from '../../../commands/rebuild/log-coverage.ts'
+import { eventsDone, findMissingEntries } from '../../../commands/rebuild/log-coverage.ts'
 
 /** Partition 0 holds 10..19, partition 1 was emptied by retention, partition 2 is new. */
 const extent: readonly Extent[] = [
@@ -21,7 +21,7 @@ describe('records', () => {
     ['there are none', []],
     ['the log holds the first and the last of them', [[0, 10, 19]]],
   ] as const)('records can be rebuilt if %s', (_name, origins) => {
-    expect(missingFromLog(bounds(origins), extent)).toBeUndefined()
+    expect(findMissingEntries(bounds(origins), extent)).toBeUndefined()
   })
 
   test.each([
@@ -30,7 +30,7 @@ describe('records', () => {
     ['it ends before them', [[0, 10, 20]], 'they were built from another log'],
     ['it has no such partition', [[5, 0, 0]], 'no partition 5'],
   ] as const)('records cannot be rebuilt if %s', (_name, origins, reason) => {
-    expect(missingFromLog(bounds(origins), extent)).toContain(reason)
+    expect(findMissingEntries(bounds(origins), extent)).toContain(reason)
   })
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { openData } from '../../../commands/open.ts'
 import type { Manifest } from '../../../commands/backup/manifest.ts'
-import { SECRETS_FILE, secretsKeyIn } from '../../../runtime/process/sealed-secrets.ts'
+import { SECRETS_FILE, readOrCreateSecretsKey } from '../../../runtime/process/sealed-secrets.ts'
 import { holdDirectory, lastBackupAt } from '../../../runtime/sqlite/data-directory.ts'
 import { account, apiKey, operator } from '../../contracts/store-samples.ts'
 import { eventually } from '../../eventually.ts'
@@ -51,12 +51,12 @@ test('a restore brings back all data from the start of the backup, once', async 
 
 test('the secrets key is restored, readable only by this user; data without a key is restored too', async () => {
   await data.report(1, { projected: true })
-  const key = secretsKeyIn(data.path('data'))
+  const key = readOrCreateSecretsKey(data.path('data'))
   await data.backUp()
   await data.restore()
   const file = join(data.path('restored'), SECRETS_FILE)
   expect(statSync(file).mode & 0o777).toBe(0o600)
-  expect(secretsKeyIn(data.path('restored'))).toEqual(key)
+  expect(readOrCreateSecretsKey(data.path('restored'))).toEqual(key)
   rmSync(join(data.path('backup'), SECRETS_FILE))
   const manifest = join(data.path('backup'), 'backup.json')
   const { files, ...rest } = JSON.parse(readFileSync(manifest, 'utf8')) as Manifest
@@ -106,7 +106,7 @@ test.each<[what: string, change: () => void, reason: string]>([
       log[log.length - 1]! ^= 1
       writeFileSync(data.path(LOG), log)
     },
-    'log.sqlite is damaged: it is not as the backup wrote it',
+    'log.sqlite is damaged: it has changed since the backup',
   ],
   [
     'with a file cut short',
@@ -167,7 +167,7 @@ test.each<[what: string, change: () => void, reason: string]>([
   [
     'with fewer events than it says',
     () => changeManifest(({ events }) => ({ events: events + 1 })),
-    'the backup is damaged: it has 2 events where events says 3; choose another backup',
+    'the backup is damaged: it has 2 events, but its manifest says 3; choose another backup',
   ],
   [
     'in a newer format',

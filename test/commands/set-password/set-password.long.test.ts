@@ -31,11 +31,11 @@ test('a lost password is replaced while the service is stopped, and old sessions
   expect(await run([])).toMatchObject(failure(2, '--email admin@example.com'))
   expect(await run([email])).toMatchObject(failure(2, email))
   expect(await run(['--email', 'nobody@example.org'], NEW)).toMatchObject(
-    failure(1, 'no operator signs in with the e-mail nobody@example.org'),
+    failure(1, 'there is no operator with the e-mail nobody@example.org'),
   )
   expect(await run(args, 'too short')).toMatchObject(failure(1, '12 to 1024 characters'))
   expect(await run(args, old)).toMatchObject(
-    failure(1, `this is the password of ${email.toUpperCase()} already; nothing has changed`),
+    failure(1, `${email.toUpperCase()} already has this password; nothing has changed`),
   )
   const elsewhere = { DATA_DIR: `${directory}/not-there` }
   expect(await run(args, NEW, elsewhere)).toMatchObject(failure(1, 'set DATA_DIR'))

@@ -156,7 +156,7 @@ describeConsole('every page', () => {
     expect(scheme).toBe('dark')
   })
 
-  test('a wide screen shows every link of the navigation in words, in three groups', async () => {
+  test('a wide screen labels every navigation link, in three groups', async () => {
     const page = await suite.signedIn()
     for (const [name, places] of Object.entries(GROUPS)) {
       const links = page.getByRole('group', { name }).getByRole('link')

@@ -52,7 +52,7 @@ describeConsole('a day of a device', () => {
     expect(await day.inputValue()).toBe(dayOf(Date.now()))
   })
 
-  test('a typed time is in the address, and the same for everybody who opens it', async () => {
+  test('a typed time is in the address, and is the same for everyone who opens that address', async () => {
     await drive('van-1', { count: 61, step: 60 })
     const page = await suite.signedIn(`/devices/van-1?day=${YESTERDAY}&at=00:05`, UTC)
     await heading(page, '00:05:00')
@@ -176,7 +176,7 @@ describeConsole('a day of a device', () => {
     await heading(page, '00:38:51')
   })
 
-  test('a click on the track or on a plot shows that moment', async () => {
+  test('a click on the track or on a plot selects that time', async () => {
     await drive('van-3', { count: 61, step: 60 })
     const page = await suite.signedIn(`/devices/van-3?day=${YESTERDAY}`, UTC)
     await heading(page, '01:00:00')
@@ -229,7 +229,7 @@ describeConsole('a day of a device', () => {
       .waitFor()
   })
 
-  test('the days are one stop of the Tab key, and arrow keys go along them', async () => {
+  test('the days are a single Tab stop, and arrow keys move between them', async () => {
     await drive('van-6', { count: 2, step: 60 })
     const page = await suite.signedIn(`/devices/van-6?day=${YESTERDAY}`, UTC)
     const days = page.getByRole('group', { name: 'Day' }).getByRole('listitem')

@@ -74,7 +74,7 @@ describeConsole('events on the page of a device', () => {
     await page.getByRole('heading', { name: `At ${at(12).slice(11, 19)}` }).waitFor()
   })
 
-  test('of many events 50 are drawn, and more on request', async () => {
+  test('of many events only 50 are drawn, and more on request', async () => {
     await visit('van-6')
     const page = await open('van-6')
     await page.route(/\/facts\?/, async (route) => {

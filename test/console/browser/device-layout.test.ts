@@ -98,7 +98,7 @@ describeConsole('the layout of a device’s page', () => {
     }
   })
 
-  test('trips are rows of 44 px below a fixed header, and one stop of the Tab key', async () => {
+  test('trips are rows of 44 px below a fixed header, and a single Tab stop', async () => {
     const page = await suite.signedIn(`/devices/van-1?day=${DAY}`, { timezoneId: 'UTC' })
     const trips = page.getByRole('region', { name: 'Trips' })
     const head = trips.locator('.trips-head')

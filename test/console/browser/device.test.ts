@@ -49,7 +49,7 @@ describeConsole('the page of a device', () => {
     expect([...address.searchParams.keys()]).toEqual(['format'])
   })
 
-  test('a device’s page shows one time of its last position where the chosen zone is UTC', async () => {
+  test('a device’s page shows the time of its last position only once if the chosen zone is UTC', async () => {
     await suite.report({ deviceId: 'van-8', latitude: 48.3, longitude: 16.5 })
     const page = await suite.signedIn('/devices/van-8', { timezoneId: 'UTC' })
     const card = page.getByRole('region', { name: 'Now' })

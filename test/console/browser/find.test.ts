@@ -74,7 +74,7 @@ describeConsole('finding a device', () => {
     await card(page).getByRole('heading', { name: 'van-02' }).waitFor()
   })
 
-  test('the list is one stop of the Tab key, at the row last focused', async () => {
+  test('the list is a single Tab stop, at the last focused row', async () => {
     const page = await suite.signedIn('/?q=van&sort=name')
     await deviceRow(page, 'van-05').waitFor()
     const isAt = (selector: string) =>

@@ -357,7 +357,7 @@ describeConsole('the geofences page', () => {
     })
   })
 
-  test('a viewer sees geofences and changes none', async () => {
+  test('a viewer sees geofences but cannot change them', async () => {
     const { id } = await suite.made('/geofences', { name: 'Seen', shape: CIRCLE })
     const email = 'vera@example.org'
     await suite.made('/operators', { email, password: PASSWORD, role: 'viewer' })

@@ -38,7 +38,7 @@ describeConsole('the past', () => {
   const rows = (page: Page) => page.getByRole('list', { name: 'Devices' }).getByRole('listitem')
   const state = (page: Page) => page.getByRole('status', { name: 'Connection' })
 
-  test('the map and its list are those of a chosen moment, until one goes back to now', async () => {
+  test('map and list show a chosen time until the user returns to now', async () => {
     const page = await suite.signedIn('/', { timezoneId: 'UTC' })
     await deviceRow(page, 'van-3').waitFor()
     await page.getByRole('button', { name: 'Now', exact: true }).click()

@@ -133,7 +133,7 @@ describeConsole('places and streets', () => {
     expect((await rows(page))[0]).toMatch(/^far/)
   })
 
-  test('a long press of a finger opens the menu', async () => {
+  test('a long press opens the menu on a touch screen', async () => {
     const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
     const page = await mapOfTown('/', phone)
     const box = await page.locator('.map-target').boundingBox()

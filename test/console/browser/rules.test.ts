@@ -134,7 +134,7 @@ describeConsole('the rules page', () => {
     await events.filter({ hasText: 'lorry-1: Hot · 40 °C' }).waitFor()
   })
 
-  test('a viewer sees rules with their full names, and changes none', async () => {
+  test('a viewer sees the full names of rules but cannot change them', async () => {
     await suite.made('/rules', { name: 'Seen', when: { field: 'speed', above: 20 } })
     const long = 'Longer than 120 minutes away from the northern depot'
     await suite.made('/rules', { name: long, when: { field: 'speed', above: 20 } })

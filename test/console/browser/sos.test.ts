@@ -96,7 +96,7 @@ describeConsole('an SOS', () => {
     await row.getByText('False alarm').waitFor()
   })
 
-  test('two operators who take it at the same time learn who was first', async () => {
+  test('two operators who take it concurrently learn who was first', async () => {
     await callForHelp('walker-9')
     const page = await signedIn('late@example.org', '/keys')
     await button(page, 'Take: SOS of walker-9').waitFor()

@@ -53,7 +53,7 @@ describeConsole('undoing changes', () => {
     await page.getByRole('button', { name: 'Disable', exact: true }).waitFor()
   })
 
-  test('Undo is in front of a dialog that was opened meanwhile, and can be pressed there', async () => {
+  test('Undo appears in front of a dialog opened in the meantime, and can be pressed', async () => {
     const page = await suite.signedIn('/devices/tram-1')
     await page.getByRole('button', { name: 'Settings' }).click()
     await page.getByRole('button', { name: 'Disable', exact: true }).click()

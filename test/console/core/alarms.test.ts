@@ -4,7 +4,7 @@ import {
   handlingText,
   isHandled,
   isOpenSos,
-  laterHandling,
+  pickLaterHandling,
   type ApiHandling,
 } from '../../../console/core/alarms.ts'
 import type { ApiFact } from '../../../console/core/device-facts.ts'
@@ -21,11 +21,11 @@ const fact = (type: ApiFact['type'], alarm?: string) =>
 
 test('between the list and the stream, the later state wins', () => {
   const [first, second] = [by('ana'), by('ana', 'closed', 21)]
-  expect(laterHandling(first, second)).toBe(second)
-  expect(laterHandling(second, first)).toBe(second)
-  expect(laterHandling(undefined, first)).toBe(first)
-  expect(laterHandling(first, undefined)).toBe(first)
-  expect(laterHandling(undefined, undefined)).toBeUndefined()
+  expect(pickLaterHandling(first, second)).toBe(second)
+  expect(pickLaterHandling(second, first)).toBe(second)
+  expect(pickLaterHandling(undefined, first)).toBe(first)
+  expect(pickLaterHandling(first, undefined)).toBe(first)
+  expect(pickLaterHandling(undefined, undefined)).toBeUndefined()
 })
 
 test('an SOS is open until it is closed, even if taken; other alarms alert nobody', () => {

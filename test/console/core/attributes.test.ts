@@ -4,7 +4,7 @@ import {
   attributeText,
   attributeTitle,
   sortAttributeNames,
-  plottedNumber,
+  convertForPlot,
 } from '../../../console/core/readings.ts'
 import { METRIC, type Units } from '../../../console/core/measures.ts'
 
@@ -26,10 +26,10 @@ test('distances are plotted in kilometres or miles', () => {
     'Odometer, km',
     'Odometer, mi',
   ])
-  expect(plottedNumber('odometer', 120_500, ENGLISH)).toBe(120.5)
-  expect(plottedNumber('odometer', 1_609.344, miles)).toBe(1)
-  expect(plottedNumber('temp', 7, ENGLISH)).toBe(7)
-  expect(plottedNumber('odometer', 'far', ENGLISH)).toBeUndefined()
+  expect(convertForPlot('odometer', 120_500, ENGLISH)).toBe(120.5)
+  expect(convertForPlot('odometer', 1_609.344, miles)).toBe(1)
+  expect(convertForPlot('temp', 7, ENGLISH)).toBe(7)
+  expect(convertForPlot('odometer', 'far', ENGLISH)).toBeUndefined()
 })
 
 test.each([

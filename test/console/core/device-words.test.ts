@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { connectionText, exceptionTexts, motionText } from '../../../console/core/device-words.ts'
+import { connectionText, listExceptions, motionText } from '../../../console/core/device-words.ts'
 import { newDevice } from '../../../console/core/live-device.ts'
 import type { Motion } from '../../../console/core/motion.ts'
 
@@ -56,7 +56,7 @@ describe('the description of a device', () => {
     expect(text({ speed: undefined }, { clockMs: MINUTE })).toBeUndefined()
   })
 
-  test('a device that is not online has no description of now', () => {
+  test('a device that is not online has no description of its current motion', () => {
     const quiet = { status: 'idle', lastSeenMs: NOW - 20 * MINUTE } as const
     const atMs = quiet.lastSeenMs
     expect(text({ speed: 8.6, atMs }, quiet)).toBe('Was moving 31 km/h')
@@ -79,13 +79,13 @@ describe('the description of a device', () => {
       receivedAt: '2026-01-31T12:00:00.000Z',
     }).position
     const device = { status: 'online' as const, raised: [], position, telemetry: undefined }
-    expect(exceptionTexts(device)).toEqual([])
+    expect(listExceptions(device)).toEqual([])
     const low = { ...position, battery: 0.08 }
-    expect(exceptionTexts({ ...device, status: 'idle', position: low })).toEqual([
+    expect(listExceptions({ ...device, status: 'idle', position: low })).toEqual([
       'Quiet',
       'Battery 8 %',
     ])
-    expect(exceptionTexts({ ...device, raised: ['a'] })).toEqual(['Rule raised'])
-    expect(exceptionTexts({ ...device, raised: ['a', 'b'] })).toEqual(['2 rules raised'])
+    expect(listExceptions({ ...device, raised: ['a'] })).toEqual(['Rule raised'])
+    expect(listExceptions({ ...device, raised: ['a', 'b'] })).toEqual(['2 rules raised'])
   })
 })

@@ -1,8 +1,13 @@
 import { expect, test } from '@jest/globals'
-import { failureOf, sentence, unreachable, faultText } from '../../../console/core/failure.ts'
+import {
+  failureOf,
+  sentence,
+  unreachableFailure,
+  faultText,
+} from '../../../console/core/failure.ts'
 
 test('the page says what to do when the service cannot be reached', () => {
-  expect(sentence(unreachable(new TypeError('Failed to fetch')).message)).toBe(
+  expect(sentence(unreachableFailure(new TypeError('Failed to fetch')).message)).toBe(
     'The service cannot be reached: check the network, then try again.',
   )
 })

@@ -4,11 +4,11 @@ import {
   bytesText,
   countText,
   distanceText,
-  lengthIn,
+  convertLength,
   lengthText,
   numberText,
   scaleFor,
-  speedIn,
+  convertSpeed,
   speedText,
   type Units,
 } from '../../../console/core/measures.ts'
@@ -87,9 +87,9 @@ test('a longer distance never reads as shorter, nor as more than 1000 metres', (
 })
 
 test('plots get plain numbers', () => {
-  expect(speedIn('mph', 10)).toBeCloseTo(22.369)
-  expect(lengthIn('feet', 100)).toBeCloseTo(328.084)
-  expect(lengthIn('metres', 100)).toBe(100)
+  expect(convertSpeed('mph', 10)).toBeCloseTo(22.369)
+  expect(convertLength('feet', 100)).toBeCloseTo(328.084)
+  expect(convertLength('metres', 100)).toBe(100)
 })
 
 test.each([

@@ -1,6 +1,6 @@
 import { expect, test, describe } from '@jest/globals'
 import {
-  againText,
+  formatAgain,
   momentOf,
   momentInAddress,
   stepReports,
@@ -46,7 +46,7 @@ test('both times of a repeated hour have an address, can be typed, and differ in
     moments[1],
     moments[1],
   ])
-  expect(moments.map((at = 0) => againText(at, 'Europe/Vienna'))).toEqual(['', ' again'])
+  expect(moments.map((at = 0) => formatAgain(at, 'Europe/Vienna'))).toEqual(['', ' again'])
   // Lord Howe Island sets its clocks back by half an hour.
   const later = Date.parse('2026-04-04T15:15:00Z')
   const [island, sunday] = ['Australia/Lord_Howe', '2026-04-05'] as const
@@ -58,7 +58,7 @@ test('both times of a repeated hour have an address, can be typed, and differ in
 const REPORTS = [10_000, 20_000, 20_000, 20_500, 30_000].map((at) => ({ at }))
 
 describe('steps from report to report', () => {
-  test('lead to the next moment with a report, either way', () => {
+  test('move to the next time with a report in either direction', () => {
     expect(stepReports(REPORTS, 10_000, 1)).toEqual({ at: 20_000, left: 0 })
     expect(stepReports(REPORTS, 20_500, -1)).toEqual({ at: 20_000, left: 0 })
     expect(stepReports(REPORTS, 20_000, -1)).toEqual({ at: 10_000, left: 0 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { isMoving, motionAfter, type Motion } from '../../../console/core/motion.ts'
+import { isMoving, advanceMotion, type Motion } from '../../../console/core/motion.ts'
 
 const MINUTE = 60_000
 const HOME = { latitude: 52.5, longitude: 13.4 }
@@ -17,7 +17,7 @@ type Step = {
 function after(...steps: readonly Step[]): Motion | undefined {
   let motion: Motion | undefined
   for (const { atMs, metres = 0, isNext = true, ...measured } of steps) {
-    motion = motionAfter(motion, { ...north(metres), ...measured }, { atMs, isNext })
+    motion = advanceMotion(motion, { ...north(metres), ...measured }, { atMs, isNext })
   }
   return motion
 }
@@ -28,7 +28,7 @@ describe('moving or stationary', () => {
     expect(after({ atMs: 0 })).toMatchObject({ speed: undefined, sinceMs: undefined })
   })
 
-  test('a device is stationary since its first position at the place', () => {
+  test('a parked device counts as stationary since its first position there', () => {
     const steps = [
       { atMs: 0, metres: -2_000, speed: 12 },
       { atMs: MINUTE, metres: 5, speed: 0 },

@@ -5,7 +5,7 @@ import {
   outcomeText,
   receiverText,
   stateText,
-  whatText,
+  describeSubject,
   type ApiSubscription,
 } from '../../../console/core/notification-words.ts'
 
@@ -46,7 +46,7 @@ test.each<[Partial<ApiSubscription>, string]>([
   [{ types: ['rule.cleared'], ruleIds: ['fast'] }, 'Rule ended, Too fast'],
   [{ ruleIds: ['fast'], geofenceIds: ['yard'] }, 'Any event, Too fast, Yard'],
 ])('%j sends: %s', (changes, text) => {
-  expect(whatText(subscription(changes), names)).toBe(text)
+  expect(describeSubject(subscription(changes), names)).toBe(text)
 })
 
 test.each([

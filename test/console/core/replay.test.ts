@@ -1,5 +1,10 @@
 import { expect, test } from '@jest/globals'
-import { othersIn, replayPath, replaySpeed, skipRest } from '../../../console/core/replay.ts'
+import {
+  parseOtherDevices,
+  replayPath,
+  replaySpeed,
+  skipRest,
+} from '../../../console/core/replay.ts'
 
 const HOUR = 3_600_000
 const DRIVES = [
@@ -17,7 +22,7 @@ test('a replay continues immediately while anything moves, otherwise with the ne
   expect(skipRest(DRIVES, 10 * HOUR)).toBe(Infinity)
 })
 
-test('its speed makes all driving take about a minute', () => {
+test('the replay speed makes all driving take about a minute', () => {
   expect(replaySpeed(DRIVES)).toBe(180)
   expect(replaySpeed([{ from: 0, to: 20 * HOUR }])).toBe(600)
   expect(replaySpeed([{ from: 0, to: 30_000 }])).toBe(1)
@@ -28,8 +33,10 @@ test('the address names the other devices of a replay, with any characters in th
   const path = replayPath(['van 1', 'a,b', 'c&d'])
   const { pathname, searchParams } = new URL(path, 'http://console')
   expect(pathname).toBe('/devices/van%201')
-  expect(othersIn(searchParams)).toEqual(['a,b', 'c&d'])
+  expect(parseOtherDevices(searchParams)).toEqual(['a,b', 'c&d'])
   const many = Array.from({ length: 30 }, (_, n) => `van-${n}`)
-  expect(othersIn(new URL(replayPath(many), 'http://console').searchParams)).toHaveLength(9)
-  expect(othersIn(new URLSearchParams())).toEqual([])
+  expect(parseOtherDevices(new URL(replayPath(many), 'http://console').searchParams)).toHaveLength(
+    9,
+  )
+  expect(parseOtherDevices(new URLSearchParams())).toEqual([])
 })

@@ -6,7 +6,7 @@ import {
   enteredUnit,
   forSecondsOf,
   newDraft,
-  whenOf,
+  parseWhenDraft,
   type RuleDraft,
 } from '../../../console/core/rule-draft.ts'
 import type { ApiRule, RuleWhen } from '../../../console/core/rule-words.ts'
@@ -41,7 +41,7 @@ const CASES: readonly (readonly [RuleDraft, RuleWhen])[] = [
 ]
 
 test.each(CASES)('the form %j makes the condition %j', (form, when) => {
-  expect(whenOf(form, METRIC)).toEqual(when)
+  expect(parseWhenDraft(form, METRIC)).toEqual(when)
 })
 
 test.each(CASES)('opening a rule shows the form %j again', (form, when) => {
@@ -54,7 +54,7 @@ test.each(CASES)('opening a rule shows the form %j again', (form, when) => {
 test('a speed keeps its value in each unit', () => {
   for (const speed of ['km/h', 'mph', 'knots'] as const) {
     const units = { ...METRIC, speed }
-    const when = whenOf(draft('speed', { value: '55' }), units)
+    const when = parseWhenDraft(draft('speed', { value: '55' }), units)
     expect(draftOf({ when, forSeconds: 0 } as ApiRule, units).value).toBe('55')
     expect(enteredUnit('speed', units)).toBe(speed)
   }
@@ -78,11 +78,11 @@ const failing = (run: () => unknown) => {
 }
 
 test.each([
-  ['when', () => whenOf(draft('speed', { value: 'fast' }), METRIC)],
-  ['when', () => whenOf(draft('speed'), METRIC)],
-  ['when.clear', () => whenOf(draft('speed', { value: '9', clear: 'x' }), METRIC)],
-  ['when.field', () => whenOf(draft('other', { value: '1' }), METRIC)],
-  ['geofenceId', () => whenOf(draft('inside'), METRIC)],
+  ['when', () => parseWhenDraft(draft('speed', { value: 'fast' }), METRIC)],
+  ['when', () => parseWhenDraft(draft('speed'), METRIC)],
+  ['when.clear', () => parseWhenDraft(draft('speed', { value: '9', clear: 'x' }), METRIC)],
+  ['when.field', () => parseWhenDraft(draft('other', { value: '1' }), METRIC)],
+  ['geofenceId', () => parseWhenDraft(draft('inside'), METRIC)],
   ['forSeconds', () => forSecondsOf(draft('silent'))],
   ['forSeconds', () => forSecondsOf(draft('speed', { minutes: '10081' }))],
   ['forSeconds', () => forSecondsOf(draft('speed', { minutes: 'long' }))],

@@ -24,7 +24,7 @@ test('a point without a radius in a file gets a message that says what it needs'
 test('every fault of a shape is reworded for the console', () => {
   const narrow = ring('0 0, 1 0, 0 0, 0 0')
   expect(faultOf({ type: 'Polygon', coordinates: [narrow] })).toBe(
-    'The outline must have three different positions at least.',
+    'The outline must have at least three different positions.',
   )
   expect(shapeFaultText('shape.latitude must be a number')).toBe('The latitude must be a number.')
 })

@@ -10,7 +10,7 @@ import {
   parseCorners,
   formatCorners,
   ringsOf,
-  drawnShape,
+  buildShape,
   shapeText,
   sketchOf,
   removeCorner,
@@ -48,14 +48,14 @@ test.each([
     },
   ],
 ] as const)('%s that is opened and not edited does not change', (_, shape) => {
-  expect(drawnShape(sketchOf(shape))).toEqual(shape)
+  expect(buildShape(sketchOf(shape))).toEqual(shape)
 })
 
 test('three clicks and finishing draw a polygon that the service accepts', () => {
   const open = drawn([16, 48], [17, 48], [17, 49])
   expect(canFinish(drawn([16, 48], [17, 48]))).toBe(false)
   expect(canFinish(open)).toBe(true)
-  const shape = drawnShape(closeSketch(open))
+  const shape = buildShape(closeSketch(open))
   expect(shape).toEqual({
     type: 'Polygon',
     coordinates: [ring('16 48, 17 48, 17 49, 16 48')],
@@ -83,9 +83,9 @@ test('dragging the edge of a circle sets its radius, within the limits of the se
   const circle = sketchOf(CIRCLE)
   const edge = handle(circle, 'edge')
   expect(metresBetween(CIRCLE, { longitude: edge.at[0], latitude: edge.at[1] })).toBeCloseTo(200)
-  expect(drawnShape(dragHandle(circle, edge, [16.4, 48.21]))).toEqual({ ...CIRCLE, radius: 1_112 })
-  expect(drawnShape(dragHandle(circle, edge, [16.4, 48.2]))).toEqual({ ...CIRCLE, radius: 10 })
-  expect(drawnShape(dragHandle(circle, edge, [100, 48.2]))).toEqual({
+  expect(buildShape(dragHandle(circle, edge, [16.4, 48.21]))).toEqual({ ...CIRCLE, radius: 1_112 })
+  expect(buildShape(dragHandle(circle, edge, [16.4, 48.2]))).toEqual({ ...CIRCLE, radius: 10 })
+  expect(buildShape(dragHandle(circle, edge, [100, 48.2]))).toEqual({
     ...CIRCLE,
     radius: 1_000_000,
   })
@@ -106,7 +106,7 @@ test('a corner is removed, but a ring keeps three', () => {
 })
 
 test('a shape drawn beyond 180° is stored within it', () => {
-  const shape = drawnShape(closeSketch(drawn([179, 10], [182, 10], [182, 12])))
+  const shape = buildShape(closeSketch(drawn([179, 10], [182, 10], [182, 12])))
   expect(shape).toMatchObject({
     coordinates: [ring('179 10, -178 10, -178 12, 179 10')],
   })
@@ -115,8 +115,8 @@ test('a shape drawn beyond 180° is stored within it', () => {
 })
 
 test('a circle without a centre, or two corners, is not a shape', () => {
-  expect(drawnShape(NEW_CIRCLE)).toBeUndefined()
-  expect(drawnShape(drawn([16, 48], [17, 48]))).toBeUndefined()
+  expect(buildShape(NEW_CIRCLE)).toBeUndefined()
+  expect(buildShape(drawn([16, 48], [17, 48]))).toBeUndefined()
 })
 
 test.each([

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals'
 import {
   monthOf,
   partsOf,
-  spanBeside,
+  shiftSpan,
   spanBounds,
-  spanIn,
+  parseSpan,
   spanQuery,
   spanText,
   weekOf,
@@ -23,8 +23,8 @@ describe('days shown together', () => {
     ['from=2026-11-30&to=2026-11-01', { first: '2026-11-01', last: '2026-11-30' }],
     ['from=2026-11-30', day(TODAY)],
   ])('%p in the address names them', (query, span) => {
-    expect(spanIn(new URLSearchParams(query), TODAY)).toEqual(span)
-    expect(spanIn(new URLSearchParams(spanQuery(span, TODAY)), TODAY)).toEqual(span)
+    expect(parseSpan(new URLSearchParams(query), TODAY)).toEqual(span)
+    expect(parseSpan(new URLSearchParams(spanQuery(span, TODAY)), TODAY)).toEqual(span)
   })
 
   test('other days keep the other devices of the replay', () => {
@@ -50,7 +50,7 @@ describe('days shown together', () => {
     [yearOf('2026-05-05'), -1, yearOf('2025-05-05')],
     [{ first: '2026-11-03', last: '2026-11-05' }, -1, { first: '2026-10-31', last: '2026-11-02' }],
   ] as const)('%p has a span of the same length before and after it', (span, by, beside) => {
-    expect(spanBeside(span, by)).toEqual(beside)
+    expect(shiftSpan(span, by)).toEqual(beside)
   })
 
   test('months end on their last day', () => {

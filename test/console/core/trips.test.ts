@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  fullBar,
+  fullBarDistance,
   episodeAt,
   episodesCsv,
   readEpisodes,
@@ -61,7 +61,7 @@ test('a trip starts and ends at its stops, as the rows above and below it show',
   ])
 })
 
-test('a moment is in the trip, stop or gap that has started and has not ended', () => {
+test('a time belongs to the trip, stop or gap in progress then', () => {
   const kindAt = (text: string) => episodeAt(readEpisodes(DAYS), Date.parse(time(text)))?.kind
   expect(kindAt('22T00:19')).toBe('trip')
   expect(kindAt('22T00:20')).toBe('stop')
@@ -205,7 +205,7 @@ describe('short moves', () => {
 })
 
 test('one flight does not shrink the other bars to dots, and the longest usual trip fills its bar', () => {
-  expect(fullBar([0, 900_000, 1_000_000, 1_100_000, 9_000_000])).toBe(4_400_000)
-  expect(fullBar([10, 20, 30])).toBe(30)
-  expect(fullBar([0, 0])).toBe(1)
+  expect(fullBarDistance([0, 900_000, 1_000_000, 1_100_000, 9_000_000])).toBe(4_400_000)
+  expect(fullBarDistance([10, 20, 30])).toBe(30)
+  expect(fullBarDistance([0, 0])).toBe(1)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { ApiFact } from '../../../console/core/device-facts.ts'
-import { foldVisits, visitsIn, type Visit } from '../../../console/core/visits.ts'
+import { foldVisits, pairVisits, type Visit } from '../../../console/core/visits.ts'
 
 const at = (minute: number) => new Date(minute * 60_000).toISOString()
 const yard = { id: 'yard', name: 'Yard', revision: 1 }
@@ -24,7 +24,7 @@ test('visits have a start and an end, and the last one is open', () => {
     fact('geofence.left', 40, { geofence: yard, enteredAt: at(10) }),
     fact('geofence.entered', 10, { geofence: yard }),
   ]
-  expect(visitsIn(facts)).toEqual([
+  expect(pairVisits(facts)).toEqual([
     { geofenceId: 'yard', name: 'Yard', from: 600_000, to: 2_400_000 },
     { geofenceId: 'yard', name: 'Yard', from: 3_600_000, to: undefined },
   ])
@@ -35,7 +35,7 @@ test('a visit may start before the range, at an unknown time, or within another'
     fact('geofence.left', 90, { geofence: yard, enteredAt: null }),
     fact('geofence.left', 40, { geofence: port, enteredAt: at(-500) }),
   ]
-  expect(visitsIn(facts)).toEqual([
+  expect(pairVisits(facts)).toEqual([
     { geofenceId: 'port', name: 'Port', from: -30_000_000, to: 2_400_000 },
     { geofenceId: 'yard', name: 'Yard', from: undefined, to: 5_400_000 },
   ])

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { speedIn } from '../../../console/core/measures.ts'
+import { convertSpeed } from '../../../console/core/measures.ts'
 import { SPEED_COLOURS, speedColour, speedStep } from '../../../console/map/speed-scale.ts'
 
 test.each([
@@ -12,7 +12,7 @@ test.each([
   [250, 'km/h', 200],
   [600, 'km/h', 432],
 ] as const)('colours up to %d m/s in %s are %d apart', (fastest, unit, step) => {
-  expect(speedIn(unit, speedStep(fastest, unit))).toBeCloseTo(step)
+  expect(convertSpeed(unit, speedStep(fastest, unit))).toBeCloseTo(step)
 })
 
 test('a track has the first colour where the device is stationary and the last where it is fastest', () => {

@@ -1,7 +1,7 @@
 import type { Feature, Geometry } from 'geojson'
 import { toMercator } from '../../../schemas/geo/mercator.ts'
 import { pmtiles } from '../../../console/world/pmtiles.ts'
-import { lines, points, tileAt, type Layers } from '../../../console/world/make-tiles.ts'
+import { lines, points, makeTileAt, type Layers } from '../../../console/world/make-tiles.ts'
 import { blocks, box, BLOCK, houses, riverNorth } from './blocks.ts'
 import { bent, degrees, REACH, type Spot } from './plane.ts'
 import { ways } from './ways.ts'
@@ -21,7 +21,7 @@ export function town({ version = 4 }: { version?: 3 | 4 } = {}): Buffer {
     const [first, last] = [toMercator(west, north), toMercator(east, south)]
     for (let x = Math.floor(first.x * 2 ** z); x <= last.x * 2 ** z; x += 1) {
       for (let y = Math.floor(first.y * 2 ** z); y <= last.y * 2 ** z; y += 1) {
-        tiles.push(...tileAt(z, x, y, layers))
+        tiles.push(...makeTileAt(z, x, y, layers))
       }
     }
   }

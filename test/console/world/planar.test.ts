@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { planar } from '../../../console/world/planar.ts'
+import { toPlanar } from '../../../console/world/planar.ts'
 
 test('areas are cut at 180°', () => {
-  const { coordinates } = planar({
+  const { coordinates } = toPlanar({
     type: 'Polygon',
     coordinates: [
       [
@@ -39,7 +39,7 @@ test.each([false, true])(
       [4, 4],
     ]
     const rings = reversed ? [[...ring].reverse(), [...hole].reverse()] : [ring, hole]
-    const { coordinates } = planar({ type: 'Polygon', coordinates: rings })
+    const { coordinates } = toPlanar({ type: 'Polygon', coordinates: rings })
     expect(coordinates).toHaveLength(1)
     expect(coordinates[0]).toHaveLength(2)
     const xs = coordinates.flat(2).map(([x = 0]) => x)

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Position } from 'geojson'
 import { contains } from '../../../console/world/planar.ts'
-import { countriesAt, land } from '../../../console/world/sources.ts'
+import { readCountriesAt, land } from '../../../console/world/sources.ts'
 
 describe.each(['110m', '50m', '10m'] as const)('the land at %s', (scale) => {
-  const polygons = land(countriesAt(scale).areas).flatMap(({ geometry }) => geometry.coordinates)
+  const polygons = land(readCountriesAt(scale).areas).flatMap(
+    ({ geometry }) => geometry.coordinates,
+  )
   const isLand = (place: Position) =>
     polygons.some(([outer = [], ...holes]) => {
       return contains(outer, place) && !holes.some((hole) => contains(hole, place))

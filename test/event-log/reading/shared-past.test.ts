@@ -141,7 +141,7 @@ test('an account that reads much of the past does not delay another account', as
   await Promise.all(busy)
 })
 
-test('readers that start at a time share one look-up of the log’s end', async () => {
+test('readers that start together share one look-up of the log’s end', async () => {
   const start = await open.start()
   await open.read(start)
   open.tails.extents = 0

@@ -55,7 +55,7 @@ function source(answer: () => Promise<KeyGrant | undefined>) {
 }
 
 describe('cached keys', () => {
-  test('the store is asked once for many requests of a key, and not again for 2 s', async () => {
+  test('many requests with one key cause a single look-up, and no further one for 2 s', async () => {
     const { clock, asked, grants } = source(async () => grantNamed('a'))
     await Promise.all(Array.from({ length: 20 }, () => grants.find(hash)))
     clock.time += 1_999
@@ -139,7 +139,7 @@ describe('cached keys', () => {
     for (const key of [hash, ...others]) expect((await grants.find(key))?.key.name).toBe('new')
   })
 
-  test('a cached key is stale if it was read at a time ahead of the clock', async () => {
+  test('a cached key is stale if it was read at a time in the clock’s future', async () => {
     const { clock, asked, grants } = source(async () => grantNamed('a'))
     await grants.find(hash)
     clock.time -= 1
@@ -147,7 +147,7 @@ describe('cached keys', () => {
     expect(asked.times).toBe(2)
   })
 
-  test('setting the machine’s clock makes no cached key stale or fresh', async () => {
+  test('setting the machine’s clock does not change whether a cached key is stale', async () => {
     const { clock, wallClock, asked, grants } = source(async () => grantNamed('a'))
     await grants.find(hash)
     wallClock.time -= 3_600_000

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { APP_PATHS, appRouteOf } from '../../../ingest-api/apps/app-routes.ts'
-import { fieldsIn } from '../../../schemas/formats/senders/fields.ts'
+import { parseFields } from '../../../schemas/formats/senders/fields.ts'
 import { RANGES } from '../../../schemas/report/report-fields.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { ingestForAllTests, type IngestHarness } from '../ingest-harness.ts'
@@ -40,7 +40,7 @@ describe.each(apps.map((app) => [app.name, app] as const))('%s', (_, app) => {
       (body, query, mediaType, headers, literalBasic, given) => {
         const header = (name: string) => (headers as Record<string, string>)[name] ?? ''
         const request = {
-          query: fieldsIn(query),
+          query: parseFields(query),
           parameters: given,
           header,
           mediaType,

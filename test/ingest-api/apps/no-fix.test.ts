@@ -314,7 +314,7 @@ describe('a heartbeat', () => {
   })
 })
 
-test('stored positions of a LoRaWAN tracker bring a heartbeat if there is telemetry of now', async () => {
+test('an uplink with stored LoRaWAN positions also causes a heartbeat if it has current telemetry', async () => {
   const history = [{ timestamp: '2026-11-25T16:00:00Z', ...PLACE }]
   for (const telemetry of [{}, { sos: true, batteryLevel: 50 }]) {
     const id = await send(TTS, uplink({ history, ...telemetry }))

@@ -12,7 +12,7 @@ import {
   type SenderApp,
 } from '../../../ingest-api/apps/sender-apps.ts'
 import type { AppRequest } from '../../../schemas/formats/senders/app-request.ts'
-import { fieldsIn } from '../../../schemas/formats/senders/fields.ts'
+import { parseFields } from '../../../schemas/formats/senders/fields.ts'
 import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { T0 } from '../../samples.ts'
 
@@ -22,7 +22,7 @@ const QUERY = 'id=van&lat=54.3&lon=13.1&batt=80&speed=1'
 function judged(app: SenderApp, sent: string | object, parameters = {}) {
   const isQuery = typeof sent === 'string'
   const request: AppRequest = {
-    query: fieldsIn(isQuery ? sent : ''),
+    query: parseFields(isQuery ? sent : ''),
     body: Buffer.from(isQuery ? '' : JSON.stringify(sent)),
     mediaType: isQuery ? '' : 'application/json',
     parameters,
@@ -347,7 +347,7 @@ test('attributes that do not fit are omitted and counted, but the point is store
   expect(judged(traccarForward, bad)).toMatchObject({ attributes: { good: 1 }, dropped: 3 })
 })
 
-test('of a hundred thousand fields a few become attributes, including an alarm at the end', () => {
+test('only a few of a hundred thousand fields become attributes, including an alarm at the end', () => {
   const names = Array.from({ length: 100_000 }, (_, n) => [`a${n}`, 1] as const)
   const sent = location({ ...Object.fromEntries(names), alarm: 'sos' })
   const { attributes, dropped } = judged(owntracks, sent)

@@ -88,13 +88,13 @@ describe('a request that is neither position nor heartbeat', () => {
       'a query under other names',
       OSMAND,
       'id=van&latitude=1&longitude=2',
-      'lat and lon are missing: latitude is not a name of theirs',
+      'lat and lon are missing: latitude is not recognised as either',
     ],
     [
       'a form to PhoneTrack under other names',
       '/log/gpslogger/:key/van',
       'lat=&lng=2',
-      'lat and lon are missing: lng is not a name of theirs',
+      'lat and lon are missing: lng is not recognised as either',
     ],
     [
       'something other than Traccar’s forwarding',

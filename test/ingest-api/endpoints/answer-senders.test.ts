@@ -81,7 +81,7 @@ describe('responses to apps', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('the response of the root path without a position names the service', async () => {
+  test('the root path responds with the service’s name if the request has no position', async () => {
     expect((await ingest.request('/?key=x')).body).toMatchObject({
       data: { service: 'gps-ingest-api' },
     })

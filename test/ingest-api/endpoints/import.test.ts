@@ -52,7 +52,7 @@ describe('imports', () => {
       index: 0,
       error: 'INVALID_PARAMS',
       message:
-        'timestamp is required of an imported position: the ISO 8601 time when it was recorded',
+        'timestamp is required for an imported position: the ISO 8601 time when it was recorded',
     })
   })
 

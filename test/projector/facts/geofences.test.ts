@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { insideAfterEach } from '../../../projector/facts/geofences.ts'
+import { listInsideAfterEach } from '../../../projector/facts/geofences.ts'
 import type { PolygonRing, GeofenceShape } from '../../../schemas/definitions/geofence.ts'
 import { T0 } from '../../samples.ts'
 import {
@@ -113,7 +113,9 @@ test('one position leaves before it enters; each fact has the geofences after it
   device.judge(at(0))
   const decisions = device.decide(at(60, { north: 1_000 }))
   expect(decisions.map(({ type }) => type)).toEqual(['geofence.left', 'geofence.entered'])
-  const after = insideAfterEach(device.state!.geofences, decisions).map((ids) => [...ids].sort())
+  const after = listInsideAfterEach(device.state!.geofences, decisions).map((ids) =>
+    [...ids].sort(),
+  )
   expect(after).toEqual([[region.id], [yard.id, region.id].sort()])
 })
 

@@ -267,7 +267,7 @@ test('late alarms are marked as late and form separate runs', () => {
   ])
 })
 
-test('alarms of other kinds in between do not end a run, on time or late', () => {
+test('a run continues past alarms of other kinds, whether on time or late', () => {
   const fall = { attributes: { alarm: 'fall' } }
   const before = (minute: number, alarm: object) =>
     report(90 * MINUTE, { timestamp: T0 + minute * MINUTE, ...alarm })

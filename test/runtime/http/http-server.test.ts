@@ -20,7 +20,7 @@ import {
   type HttpState,
 } from '../../../runtime/http/http.ts'
 import { serveHttp, type HttpServer } from '../../../runtime/http/http-server.ts'
-import { takenBytes, unacknowledgedBytes } from '../../../runtime/http/reading-client.ts'
+import { countTakenBytes, unacknowledgedBytes } from '../../../runtime/http/reading-client.ts'
 import { eventually } from '../../eventually.ts'
 import { rawConnection, type RawConnection } from '../../raw-connection.ts'
 
@@ -273,7 +273,7 @@ describe('a client that does not read its whole response', () => {
     socket.pause()
     let looks = 0
     atServer.on('timeout', () => (looks += 1))
-    const taken = () => takenBytes(atServer)
+    const taken = () => countTakenBytes(atServer)
     /** Lower and upper bound: the kernel may buffer more while its table is read. */
     const acknowledged = async () => {
       // Past the time for which the table is shared.

@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import {
   ReadingClient,
-  takenBytes,
+  countTakenBytes,
   unacknowledgedBytes,
 } from '../../../runtime/http/reading-client.ts'
 import { closeAfterwards } from '../../closing.ts'
@@ -78,7 +78,7 @@ onLinux.each(HOSTS)(
     const { own, client } = await unread(host)
     const reading = new ReadingClient(own)
     await eventually(() => reading.hasStopped())
-    const [taken, before = 0] = [takenBytes(own), await unacknowledgedBytes(own)]
+    const [taken, before = 0] = [countTakenBytes(own), await unacknowledgedBytes(own)]
     expect(before).toBeGreaterThan(100_000)
 
     // The client's kernel opens its window only once there is enough room.
@@ -86,7 +86,7 @@ onLinux.each(HOSTS)(
       await take(client, PIECE.length)
       return ((await unacknowledgedBytes(own)) ?? before) < before
     })
-    expect(takenBytes(own)).toBe(taken)
+    expect(countTakenBytes(own)).toBe(taken)
     expect(await reading.hasStopped()).toBe(false)
     await eventually(() => reading.hasStopped())
   },

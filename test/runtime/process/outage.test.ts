@@ -22,7 +22,7 @@ function watched() {
   const outage = new Outage({ dependency: 'Kafka', variable: 'KAFKA_BROKERS', logger, now })
   const pass = (ms: number) => void (time += ms)
   pass(SETTLED)
-  return { outage, logger: outage.quieted(logger), lines, pass }
+  return { outage, logger: outage.quietLogger(logger), lines, pass }
 }
 
 const refused = new Error('connect ECONNREFUSED')

@@ -4,7 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DependencyError } from '../../../runtime/errors.ts'
-import { before030 } from '../../../runtime/sqlite/before-0.3.0.ts'
+import { fillBefore030 } from '../../../runtime/sqlite/before-0.3.0.ts'
 import { Database, type DatabaseOptions } from '../../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../../runtime/sqlite/sqlite-errors.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
@@ -89,7 +89,7 @@ describe('database files', () => {
     older.exec('PRAGMA journal_mode = WAL; CREATE TABLE notes (id); PRAGMA user_version = 2')
     older.close()
     const bytes = readFileSync(file)
-    const schema = [...before030(2), ...NOTES]
+    const schema = [...fillBefore030(2), ...NOTES]
     expect(thrownBy(() => open(schema))).toMatchObject({
       retriable: false,
       message: `${file} has schema version 2, from before version 0.3.0 of the program: start version 0.3.0 with it once`,

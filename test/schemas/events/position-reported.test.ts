@@ -35,7 +35,7 @@ describe('PositionReported as JSON', () => {
     )
   })
 
-  test('an event as JSON equals the output of JSON.stringify', () => {
+  test('an event’s JSON equals the output of JSON.stringify', () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true })
     const events = fc.record(
       {

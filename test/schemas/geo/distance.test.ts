@@ -16,7 +16,7 @@ test('distances follow the sphere', () => {
   ).toBeLessThan(23_000)
 })
 
-test('the distance between two earth points is that of their coordinates', () => {
+test('the distance between two earth points equals the distance between their coordinates', () => {
   fc.assert(
     fc.property(anywhere, anywhere, (a, b) => {
       const metres = metresBetween(a, b)

@@ -108,7 +108,7 @@ test('there are no steps if they exceed the limit', () => {
   expect(steps('day', 'UTC', '2000-01-01T00:00Z', '2026-02-11T16:01Z')).toBeUndefined()
 })
 
-test('an empty range gives the start of its day and of the next', () => {
+test('an empty range returns the starts of its day and of the next', () => {
   expect(steps('day', 'UTC', '2026-01-01T12:00Z', '2026-01-01T12:00Z')).toEqual([
     '2026-01-01T00:00',
     '2026-01-02T00:00',

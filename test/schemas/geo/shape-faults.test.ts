@@ -18,14 +18,14 @@ test.each<[string, readonly PolygonRing[], string, RegExp]>([
     'an open ring',
     [ring('0 0, 10 0, 10 10')],
     '[0][2]',
-    /must be closed: its last position is the first one again/,
+    /must be closed: its last position must equal the first/,
   ],
   ['an empty ring', [[]], '[0][0]', /must be closed/],
   [
     'a ring of two points',
     [ring('0 0, 10 0, 0 0, 10 0, 0 0')],
     '[0]',
-    /must have three different positions at least/,
+    /must have at least three different positions/,
   ],
   [
     'a bow tie',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { newApiKey } from '../../../schemas/access/api-key.ts'
-import { misspeltFields, addMisspelt } from '../../../schemas/report/misspelt-fields.ts'
+import { findMisspeltFields, addMisspelt } from '../../../schemas/report/misspelt-fields.ts'
 
 const REPORT = {
   deviceId: 'van',
@@ -21,7 +21,7 @@ describe('unknown fields', () => {
     ...['device_id', 'deviceID', 'device-id', 'devceId', 'time_stamp', 'timestmp', 'accurracy'],
     ...['speeed', 'batery', 'attribute', 'heading_'],
   ])('that are probably misspelt are named: %s', (name) => {
-    expect(misspeltFields([{ ...REPORT, [name]: 1 }])).toEqual([name])
+    expect(findMisspeltFields([{ ...REPORT, [name]: 1 }])).toEqual([name])
   })
 
   test.each([
@@ -29,14 +29,14 @@ describe('unknown fields', () => {
     ...['latitudinal', 'x'.repeat(500)],
   ])('that may have another meaning are not named: %s', (name) => {
     const report: unknown = JSON.parse(JSON.stringify(REPORT).replace('{', `{"${name}":1,`))
-    expect(misspeltFields([report])).toEqual([])
+    expect(findMisspeltFields([report])).toEqual([])
   })
 
   test('are compared only up to a limit, to save time', () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`n${n}`, 1]))
-    expect(misspeltFields([many, { lattitude: 1 }])).toEqual([])
+    expect(findMisspeltFields([many, { lattitude: 1 }])).toEqual([])
     const misspelt = Array.from({ length: 20 }, (_, n) => [`latitude${n}`, 1] as const)
-    expect(misspeltFields([Object.fromEntries(misspelt)])).toHaveLength(5)
+    expect(findMisspeltFields([Object.fromEntries(misspelt)])).toHaveLength(5)
   })
 
   test.each([
@@ -46,7 +46,7 @@ describe('unknown fields', () => {
     [[{ lattitude: 1 }]],
     ['lattitude'],
     [7],
-  ])('exist only in objects: %j', (report) => expect(misspeltFields([report])).toEqual([]))
+  ])('exist only in objects: %j', (report) => expect(findMisspeltFields([report])).toEqual([]))
 })
 
 test('a message names each misspelt field of several reports once, and no API key', () => {

@@ -28,7 +28,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
       await expect(silent?.switchOver()).rejects.toMatchObject({ retriable: false })
       await eventually(() => silent?.lost.aborted)
       await expect(store.openGeneration(2)).rejects.toThrow(
-        'generation 2 of the read models is gone',
+        'generation 2 of the read models has been removed',
       )
       await silent?.end()
       expect(await store.beginRebuild()).toBeUndefined()

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import { searchWords } from '../../../schemas/devices/device-search.ts'
-import { ranksAmong } from '../../../store/device-ranking.ts'
+import { rankAmong } from '../../../store/device-ranking.ts'
 import type { DeviceQuery, PositionEntry } from '../../../store/read-models.ts'
 import { countDevices, isWalkInOrder, walkDevices } from '../../../store/sqlite/device-walk.ts'
 import type { Selection } from '../../../store/sqlite/device-rows.ts'
@@ -47,7 +47,7 @@ async function places(query: Partial<DeviceQuery>) {
   selections = []
   const page = { accountId, limit: 9, ...query }
   const walk = walkDevices(page, noted)
-  return ranksAmong(page, { walk, isInOrder: isWalkInOrder(page) })
+  return rankAmong(page, { walk, isInOrder: isWalkInOrder(page) })
 }
 
 const nowhere = { west: 0, south: 0, east: 1, north: 1 }

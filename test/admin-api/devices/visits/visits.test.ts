@@ -66,7 +66,7 @@ test('visits last from the first record inside to the first one outside, within 
   ])
 })
 
-test('a visit that has begun before the range is cut, and says when the device was last there', async () => {
+test('a visit that began before the range is cut to it, and has the time of the last record inside', async () => {
   const { items } = (await ask(`${CIRCLE}&from=${at(16)}&to=${at(18)}`)).body.data ?? {}
   expect(items?.map(({ deviceId, open, lastInsideAt }) => [deviceId, open, lastInsideAt])).toEqual([
     ['crane', 'both', at(-90)],
@@ -74,14 +74,14 @@ test('a visit that has begun before the range is cut, and says when the device w
   ])
 })
 
-test('visits are read page by page, each once, also of one device', async () => {
+test('each visit is on exactly one page, also for a single device', async () => {
   const pages = await harness.allPages(`/visits?${CIRCLE}&${HOUR}&limit=1`, { headers })
   expect(pages.map(({ deviceId, from }) => [deviceId, from])).toEqual(
     [CRANE, TRUCK, ...VAN].map(([deviceId, from]) => [deviceId, from]),
   )
 })
 
-test('visits to a geofence include those from before it was made, of devices it is not for', async () => {
+test('visits to a geofence include visits before its creation, and by devices that it does not apply to', async () => {
   const corner = (east: number, north: number) => [16 + east * METRE, 48 + north * METRE]
   const ring = [
     corner(-95, -95),
@@ -110,7 +110,7 @@ test('visits are filtered by label and device, and a key sees only those of its 
   )
 })
 
-test('late records count, and those of an erased device do not', async () => {
+test('late records count, but not records of an erased device', async () => {
   await drive('late', [58, 900])
   await drive('late', [40, 0], [41, 900])
   expect(await stays(`${CIRCLE}&${HOUR}&deviceId=late`)).toEqual([['late', at(40), at(41), null]])
@@ -128,7 +128,7 @@ test('the range ends now, and begins a day before its end', async () => {
   ])
 })
 
-test('the visits of a range are a file, guarded against formulas', async () => {
+test('visits can be exported as a file that is safe from formulas', async () => {
   await drive('sum', [52, 0], [53, 800])
   await harness.api('PATCH', '/devices/sum', { headers, body: { name: '=1+1' } })
   const { text, headers: answered } = await ask(`${CIRCLE}&${HOUR}&format=csv`)

@@ -32,7 +32,7 @@ describe('outcomes of connecting a device', () => {
     expect(outcome(before)).toMatchObject({ kind: 'waiting' })
   })
 
-  test('a device that has reported since then has arrived', () => {
+  test('a device that has reported since connecting counts as arrived', () => {
     expect(outcome({ devices: [seenAt('van', at(11))] })).toMatchObject({
       kind: 'arrived',
       isOther: false,
@@ -48,7 +48,7 @@ describe('outcomes of connecting a device', () => {
     expect(outcome({ devices: [seenAt('lorry', at(11))] })).toMatchObject({ kind: 'waiting' })
   })
 
-  test('the later of an arrival and a refusal counts', () => {
+  test('the later event, arrival or refusal, counts', () => {
     const devices = [seenAt('van', at(12))]
     expect(outcome({ devices, rejections: [refusedAt(at(11))] }).kind).toBe('arrived')
     expect(outcome({ devices, rejections: [refusedAt(at(13))] })).toMatchObject({

@@ -166,7 +166,7 @@ test.each([
   [
     'has an unknown message',
     fitFile([fitMessage(RECORD, FIELDS), Buffer.from([0x03])]),
-    'of no known kind',
+    'has an unknown type',
   ],
   [
     'has a length that cuts a message',

@@ -61,7 +61,7 @@ describe('every format', () => {
     ['{"timelineObjects":[]}', 'Records.json'],
     ['PK\x03\x04', 'ZIP'],
     ['hello', '--format'],
-    ['\x1f\x8bxx', 'compression'],
+    ['\x1f\x8bxx', 'compressed data'],
     ['{"locations":[{"latitudeE7":1}', 'ends after element 1, unfinished'],
     ['{"locations":[{"latitudeE7":1},]', 'not valid JSON after element 1'],
     ['<gpx><trk><trkseg><trkpt lat="1"', 'not well-formed XML'],

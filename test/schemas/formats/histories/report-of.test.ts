@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { judgePoint } from '../../../../ingest-api/apps/submitted-reports.ts'
 import { reportOf } from '../../../../schemas/formats/histories/report-of.ts'
-import { timeIn } from '../../../../schemas/formats/values.ts'
+import { parseTime } from '../../../../schemas/formats/values.ts'
 import { parseImportedReport } from '../../../../schemas/report/position-report.ts'
 
 const NOW = Date.UTC(2027, 0, 1)
@@ -35,7 +35,7 @@ test('a point in a file is valid exactly if the service would accept it from an 
   const seen = { valid: 0, invalid: 0 }
   fc.assert(
     fc.property(anyPoint, ({ deviceId, sentTime, laterMs, ...place }) => {
-      const time = timeIn(sentTime) + laterMs
+      const time = parseTime(sentTime) + laterMs
       const point = { ...place, deviceId, sentTime, time, measured: {}, attributes: {} }
       const { report } = reportOf(point, { deviceId })
       const sent = JSON.stringify(report)

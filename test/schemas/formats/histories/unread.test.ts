@@ -27,7 +27,7 @@ test.each<[string, Buffer, string]>([
   ['a ZIP', zip('Takeout/Records.json'), 'it is a ZIP archive: unpack it'],
   ['7z', latin1("7z\xbc\xaf'"), 'compressed with something other than gzip: unpack it'],
   ['zstd', latin1('\x28\xb5\x2f\xfd\x00'), 'compressed with something other than gzip: unpack it'],
-  ['a database', latin1('SQLite format 3\0'), 'it is a database of SQLite: export GPX or CSV'],
+  ['a database', latin1('SQLite format 3\0'), 'it is a SQLite database: export GPX or CSV'],
   ['a photo', latin1('\xff\xd8\xff\xe1'), 'it is a document or an image, not data'],
   [
     'NMEA',
@@ -57,6 +57,6 @@ test.each<[string, Buffer, string]>([
     'it is a month of semantic history, which has guesses instead of positions',
   ],
   ['a web page', latin1('<!DOCTYPE html><html>'), 'it is a web page, perhaps the one to sign in'],
-])('%s is named, with advice', async (_kind, bytes, message) => {
+])('an unsupported format (%s) is named, with advice', async (_kind, bytes, message) => {
   await expect(readHistory(bytes)).rejects.toThrow(message)
 })
