@@ -34,18 +34,6 @@ describe('requests without a position', () => {
       () => location({ _type: 'transition', topic: 'owntracks/jane/phone/event' }),
       [`owntracks: ${NEW}`],
     ],
-    ['OsmAnd without coordinates', OSMAND, () => 'id=jane/phone&batt=5', [`osmand: ${NEW}`]],
-    ['a push token', OSMAND, () => 'id=jane/phone&notificationToken=abc', [`osmand: ${NEW}`]],
-    [
-      'an action of Overland',
-      OVERLAND,
-      () =>
-        batch(
-          { properties: { device_id: 'jane/phone', action: 'x' } },
-          { properties: { device_id: 'jane/phone' } },
-        ),
-      [`overland: ${NEW}`],
-    ],
   ])(
     'a request without a position is a heartbeat of the device, and a rejection if it has had none: %s',
     async (_, path, body, messages) => {
@@ -129,19 +117,6 @@ describe('a request that is neither position nor heartbeat', () => {
   })
 })
 
-/** The devices of a key's heartbeats in the log. */
 async function heartbeatsOf(keyId: string): Promise<string[]> {
-  const { events } = await ingest.eventLog.lag('nobody')
-  const found: string[] = []
-  const reading = new AbortController()
-  let read = 0
-  for await (const item of ingest.eventLog.tail({ after: {}, signal: reading.signal })) {
-    if (item.kind !== 'batch') continue
-    for (const entry of item.entries) {
-      if (entry.kind === 'seen' && entry.event.keyId === keyId) found.push(entry.event.deviceId)
-    }
-    read += item.entries.length
-    if (read >= events) reading.abort()
-  }
-  return found
+  return (await ingest.heartbeatsOf(keyId)).map(({ deviceId }) => deviceId)
 }
