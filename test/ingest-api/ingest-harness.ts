@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from '@jest/globals'
-import type { EventLog } from '../../event-log/event-log.ts'
+import type { EventLog, LogEntry } from '../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { createIngestApp } from '../../ingest-api/app.ts'
 import { countRefused } from '../../ingest-api/service.ts'
@@ -15,6 +15,7 @@ import { InFlight } from '../../runtime/http/in-flight.ts'
 import { createLogger, type Logger } from '../../runtime/process/logger.ts'
 import { createMetrics } from '../../runtime/process/metrics.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/access/api-key.ts'
+import type { DeviceSeen } from '../../schemas/events/device-seen.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { ReportRejected } from '../../schemas/events/report-rejected.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
@@ -118,6 +119,18 @@ export async function startIngest({
     return answer(response, 'POST', path)
   }
 
+  async function logEntries() {
+    const { events } = await eventLog.lag('nobody')
+    const found: LogEntry[] = []
+    const reading = new AbortController()
+    if (events === 0) return found
+    for await (const item of eventLog.tail({ after: {}, signal: reading.signal })) {
+      if (item.kind === 'batch') found.push(...item.entries)
+      if (found.length >= events) reading.abort()
+    }
+    return found
+  }
+
   return {
     url: server.url,
     clock,
@@ -167,18 +180,16 @@ export async function startIngest({
 
     /** Every position that has reached the log so far. */
     async logged(): Promise<PositionReported[]> {
-      const { events } = await eventLog.lag('nobody')
-      const found: PositionReported[] = []
-      if (events === 0) return found
-      const reading = new AbortController()
-      let read = 0
-      for await (const item of eventLog.tail({ after: {}, signal: reading.signal })) {
-        if (item.kind !== 'batch') continue
-        for (const entry of item.entries) if (entry.kind === 'position') found.push(entry.event)
-        read += item.entries.length
-        if (read >= events) reading.abort()
-      }
-      return found
+      const entries = await logEntries()
+      return entries.flatMap((entry) => (entry.kind === 'position' ? [entry.event] : []))
+    },
+
+    /** Every heartbeat of a key that has reached the log so far. */
+    async heartbeatsOf(keyId: string): Promise<DeviceSeen[]> {
+      const entries = await logEntries()
+      return entries.flatMap((entry) =>
+        entry.kind === 'seen' && entry.event.keyId === keyId ? [entry.event] : [],
+      )
     },
 
     /** Every rejected report that has reached its log so far, `count` of them at least. */

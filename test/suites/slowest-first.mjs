@@ -14,7 +14,6 @@ const SLOW = [
   'console/browser/all-pages',
   'console/browser/live.test',
   'console/browser/notifications',
-  'console/browser/tab-key.test',
   'faults/alerts',
   'faults/distributed',
   'faults/spool',

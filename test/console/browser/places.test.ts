@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../../temporary-directory.ts'
 import { MIDDLE } from '../town/plane.ts'
 import { town } from '../town/town.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite, deviceRow, EMAIL, PASSWORD } from './console-harness.ts'
+import { consoleSuite } from './console-harness.ts'
 import { countClicks } from './count-clicks.ts'
 import { paintedText } from './painted.ts'
 
@@ -147,20 +147,6 @@ describeConsole('places and streets', () => {
     expect([x >= 0, x + width <= 390]).toEqual([true, true])
     await menu(page).getByRole('button', { name: 'Nearest devices' }).tap()
     await chosen(page).waitFor()
-  })
-
-  test('viewers are offered no new geofence', async () => {
-    const email = 'viewer@example.org'
-    await suite.made('/operators', { email, password: PASSWORD, role: 'viewer' })
-    expect(email).not.toBe(EMAIL)
-    const page = await (await suite.open()).newPage()
-    await page.goto(suite.url)
-    await suite.fillSignIn(page, PASSWORD, email)
-    await deviceRow(page, 'near').waitFor()
-    await page.locator('.map-target').focus()
-    await page.keyboard.press('m')
-    const offered = await menu(page).getByRole('button').allTextContents()
-    expect(offered).toEqual(['Nearest devices', 'Who was here?'])
   })
 
   test('a stop is named by its street, which a new geofence of 60 m takes over', async () => {

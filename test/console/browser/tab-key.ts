@@ -19,12 +19,12 @@ export function watchCalls(page: Page): () => Promise<void> {
 }
 
 /**
- * Presses Tab from the top of the page, or from the opener of the open menu, to the end, and returns
- * what is wrong: controls that are not reached, come out of order, do not show the focus, or are
+ * Presses Tab from the top of the page or of the part, or from the opener of the open menu, to its end, and
+ * returns what is wrong: controls that are not reached, come out of order, do not show the focus, or are
  * covered by something else.
  */
-export async function tabThrough(page: Page): Promise<string[]> {
-  await page.evaluate(WALK)
+export async function tabThrough(page: Page, part = 'body'): Promise<string[]> {
+  await page.evaluate(`(${WALK})('${part}')`)
   do await page.keyboard.press('Tab')
   while (await page.evaluate<boolean>('walk.step()'))
   return page.evaluate<string[]>('walk.faults()')
@@ -64,8 +64,9 @@ const SMALL = `(() => {
 })()`
 
 /** Runs in the page. */
-const WALK = `window.walk = (() => {
+const WALK = `(part) => {
   const menu = document.querySelector(':popover-open')
+  const scope = menu ?? document.querySelector(part) ?? document.body
   const reached = new Set()
   const found = []
   let last
@@ -102,11 +103,12 @@ const WALK = `window.walk = (() => {
   }
 
   if (menu === null) {
-    document.body.tabIndex = -1
-    document.body.focus()
-    document.body.removeAttribute('tabindex')
+    const before = scope.getAttribute('tabindex')
+    scope.tabIndex = -1
+    scope.focus()
+    if (before === null) scope.removeAttribute('tabindex')
   }
-  return {
+  window.walk = {
     step() {
       const { activeElement: one, body } = document
       if (one === last?.one) return true
@@ -114,7 +116,7 @@ const WALK = `window.walk = (() => {
         const name = nameOf(last.one)
         if (last.look === lookOf(last.one)) found.push('no visible focus: ' + name)
       }
-      if (one === body || reached.has(one) || (menu !== null && !menu.contains(one))) return false
+      if (one === body || reached.has(one) || !scope.contains(one)) return false
       if (last?.one.isConnected) {
         const order = last.one.compareDocumentPosition(one)
         if (!(order & Node.DOCUMENT_POSITION_FOLLOWING) || isBack(one, last.one)) {
@@ -128,7 +130,7 @@ const WALK = `window.walk = (() => {
     },
     faults() {
       const controls = 'a[href], button, input, select, textarea, summary, [role="button"], [tabindex="0"]'
-      const missed = [...(menu ?? document).querySelectorAll(controls)].filter((one) =>
+      const missed = [...scope.querySelectorAll(controls)].filter((one) =>
         one.checkVisibility({ visibilityProperty: true }) && !one.matches(':disabled') &&
         !reached.has(one) && !isReachedByArrows(one))
       if (menu?.matches(':popover-open')) {
@@ -139,4 +141,4 @@ const WALK = `window.walk = (() => {
       return [...found, ...missed.map((one) => 'not reached: ' + nameOf(one))]
     },
   }
-})()`
+}`

@@ -137,8 +137,8 @@ describe('the reasons for a silence', () => {
   })
 
   test('include a battery of at most 15 %', () => {
-    expect(reasons({ device: { ...SEEN, battery: 0.04 } })).toEqual([
-      { kind: 'battery-low', fraction: 0.04 },
+    expect(reasons({ device: { ...SEEN, battery: 0.15 } })).toEqual([
+      { kind: 'battery-low', fraction: 0.15 },
     ])
     expect(reasons({ device: { ...SEEN, battery: 0.16 } })).toEqual([])
   })

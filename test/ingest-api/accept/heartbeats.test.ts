@@ -123,15 +123,14 @@ describe('heartbeats', () => {
   })
 
   test('only the last of a device’s heartbeats with telemetry in one request is appended', async () => {
-    const seenWith = (battery: number) => ({
-      seen: 'van-1',
-      battery,
-      attributes: { motion: false },
-    })
-    const reports = [{ seen: 'van-1' }, seenWith(0.5), seenWith(0.4), { seen: 'van-1' }]
-    expect(await outcomes(...reports)).toEqual(reports.map(() => seen))
-    expect(appends.flat()).toMatchObject([{ battery: 0.4, attributes: { motion: false } }])
-    expect(appends.flat()).toHaveLength(1)
+    for (const telemetry of [{ battery: 0.4 }, { attributes: { motion: false } }]) {
+      appends = []
+      const van = { seen: 'van-1' }
+      const reports = [van, { ...van, battery: 0.5 }, { ...van, ...telemetry }, van]
+      expect(await outcomes(...reports)).toEqual(reports.map(() => seen))
+      expect(appends.flat()).toMatchObject([telemetry])
+      expect(appends.flat()).toHaveLength(1)
+    }
   })
 
   test('a heartbeat counts as one position of the key’s limit, however often its device is named', async () => {

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import type { DeviceSeen } from '../../../schemas/events/device-seen.ts'
 import { ingestForAllTests, type IngestHarness } from '../ingest-harness.ts'
 import { bearer, OSMAND, OWNTRACKS } from './app-requests.ts'
 import { rejectionsOf } from './rejections-of.ts'
@@ -37,23 +36,6 @@ async function send(path: string, sent: Sent) {
 
 async function positionsOf(keyId: string) {
   return (await ingest.logged()).filter((event) => event.keyId === keyId)
-}
-
-/** The heartbeats of a key in the log. */
-async function heartbeatsOf(keyId: string): Promise<DeviceSeen[]> {
-  const { events } = await ingest.eventLog.lag('nobody')
-  const found: DeviceSeen[] = []
-  const reading = new AbortController()
-  let read = 0
-  for await (const item of ingest.eventLog.tail({ after: {}, signal: reading.signal })) {
-    if (item.kind !== 'batch') continue
-    for (const entry of item.entries) {
-      if (entry.kind === 'seen' && entry.event.keyId === keyId) found.push(entry.event)
-    }
-    read += item.entries.length
-    if (read >= events) reading.abort()
-  }
-  return found
 }
 
 async function withoutFix(): Promise<number> {
@@ -213,7 +195,7 @@ describe('a message that its device marks as having no fix', () => {
     async (_, path, sent, telemetry) => {
       const before = await withoutFix()
       const id = await send(path, sent)
-      expect(await heartbeatsOf(id)).toEqual([expect.objectContaining(telemetry)])
+      expect(await ingest.heartbeatsOf(id)).toEqual([expect.objectContaining(telemetry)])
       expect(await positionsOf(id)).toEqual([])
       expect(await rejectionsOf(ingest, id)).toMatchObject([
         { message: expect.stringContaining('without a position so far') },
@@ -259,7 +241,7 @@ describe('a position without such a mark', () => {
     const before = await withoutFix()
     const id = await send(path, sent)
     expect(await positionsOf(id)).toEqual([expect.objectContaining(position)])
-    expect(await heartbeatsOf(id)).toEqual([])
+    expect(await ingest.heartbeatsOf(id)).toEqual([])
     expect(await withoutFix()).toBe(before)
   })
 })
@@ -306,11 +288,15 @@ describe('a heartbeat', () => {
     ],
   ])('of %s has its battery and attributes', async (_, path, sent, telemetry) => {
     const id = await send(path, sent)
-    const [heartbeat, ...more] = await heartbeatsOf(id)
+    const [heartbeat, ...more] = await ingest.heartbeatsOf(id)
     expect(more).toEqual([])
     const { deviceId, battery, attributes } = heartbeat!
     expect({ deviceId, battery, attributes }).toEqual({ deviceId: 'A1', ...telemetry })
     expect(JSON.stringify(heartbeat)).not.toContain('secret')
+    expect(await positionsOf(id)).toEqual([])
+    expect(await rejectionsOf(ingest, id)).toMatchObject([
+      { message: expect.stringContaining('without a position so far') },
+    ])
   })
 })
 
@@ -320,7 +306,7 @@ test('an uplink with stored LoRaWAN positions also causes a heartbeat if it has 
     const id = await send(TTS, uplink({ history, ...telemetry }))
     expect(await positionsOf(id)).toMatchObject([PLACE])
     const told = [{ battery: 0.5, attributes: { alarm: 'sos', sos: true } }]
-    expect(await heartbeatsOf(id)).toMatchObject('sos' in telemetry ? told : [])
+    expect(await ingest.heartbeatsOf(id)).toMatchObject('sos' in telemetry ? told : [])
     expect(await rejectionsOf(ingest, id)).toEqual([])
   }
 })
@@ -332,7 +318,7 @@ test('an alarm of Overland without a position is a heartbeat, whatever else is i
   const other = { properties: { ...properties, action: 'x' } }
   const id = await send('/api/v1/senders/overland', { locations: [point, sos, other] })
   expect(await positionsOf(id)).toMatchObject([PLACE])
-  expect(await heartbeatsOf(id)).toMatchObject([{ attributes: { alarm: 'sos' } }])
+  expect(await ingest.heartbeatsOf(id)).toMatchObject([{ attributes: { alarm: 'sos' } }])
 })
 
 test('OwnTracks without coordinates is still rejected', async () => {

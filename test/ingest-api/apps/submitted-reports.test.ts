@@ -34,18 +34,6 @@ describe('requests without a position', () => {
       () => location({ _type: 'transition', topic: 'owntracks/jane/phone/event' }),
       [`owntracks: ${NEW}`],
     ],
-    ['OsmAnd without coordinates', OSMAND, () => 'id=jane/phone&batt=5', [`osmand: ${NEW}`]],
-    ['a push token', OSMAND, () => 'id=jane/phone&notificationToken=abc', [`osmand: ${NEW}`]],
-    [
-      'an action of Overland',
-      OVERLAND,
-      () =>
-        batch(
-          { properties: { device_id: 'jane/phone', action: 'x' } },
-          { properties: { device_id: 'jane/phone' } },
-        ),
-      [`overland: ${NEW}`],
-    ],
   ])(
     'a request without a position is a heartbeat of the device, and a rejection if it has had none: %s',
     async (_, path, body, messages) => {
@@ -71,50 +59,43 @@ describe('requests without a position', () => {
 })
 
 describe('a request that is neither position nor heartbeat', () => {
-  test.each<[string, string, string, string]>([
+  test.each<[string, string, string]>([
     [
-      'a message without device and position, of a key for several devices',
+      'the message has neither a device nor a position, and the key is for several devices',
       OWNTRACKS,
       '{"_type":"cmd"}',
-      'the message has neither a device nor a position, and the key is for several devices',
     ],
     [
-      'the native format at the path of OsmAnd',
+      'the body must be {"device_id":"…","location":{…}}',
       OSMAND,
       '{"deviceId":"van","latitude":1,"longitude":2}',
-      'the body must be {"device_id":"…","location":{…}}',
     ],
     [
-      'a query under other names',
+      'lat and lon are missing: latitude is not recognised as either',
       OSMAND,
       'id=van&latitude=1&longitude=2',
-      'lat and lon are missing: latitude is not recognised as either',
     ],
     [
-      'a form to PhoneTrack under other names',
+      'lat and lon are missing: lng is not recognised as either',
       '/log/gpslogger/:key/van',
       'lat=&lng=2',
-      'lat and lon are missing: lng is not recognised as either',
     ],
     [
-      'something other than Traccar’s forwarding',
+      'the body must be {"position":{…},"device":{…}}: set forward.type to json',
       '/api/v1/senders/traccar-forward',
       '{"deviceId":"van"}',
-      'the body must be {"position":{…},"device":{…}}: set forward.type to json',
     ],
     [
-      'something other than The Things Stack',
+      'this is not a message of The Things Stack: end_device_ids is missing',
       '/api/v1/senders/the-things-stack',
       '{"deviceInfo":{}}',
-      'this is not a message of The Things Stack: end_device_ids is missing',
     ],
     [
-      'something other than ChirpStack 4',
+      'this is not an event of ChirpStack 4: deviceInfo is missing',
       '/api/v1/senders/chirpstack',
       '{"devEUI":"AQ==","object":{"latitude":1,"longitude":2}}',
-      'this is not an event of ChirpStack 4: deviceInfo is missing',
     ],
-  ])('gets a 200 and a rejection: %s', async (_, path, body, message) => {
+  ])('gets a 200 and a rejection: %s', async (message, path, body) => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })
     const answer = await fetch(ingest.url + path.replace(':key', secret), {
       method: 'POST',
@@ -129,19 +110,6 @@ describe('a request that is neither position nor heartbeat', () => {
   })
 })
 
-/** The devices of a key's heartbeats in the log. */
 async function heartbeatsOf(keyId: string): Promise<string[]> {
-  const { events } = await ingest.eventLog.lag('nobody')
-  const found: string[] = []
-  const reading = new AbortController()
-  let read = 0
-  for await (const item of ingest.eventLog.tail({ after: {}, signal: reading.signal })) {
-    if (item.kind !== 'batch') continue
-    for (const entry of item.entries) {
-      if (entry.kind === 'seen' && entry.event.keyId === keyId) found.push(entry.event.deviceId)
-    }
-    read += item.entries.length
-    if (read >= events) reading.abort()
-  }
-  return found
+  return (await ingest.heartbeatsOf(keyId)).map(({ deviceId }) => deviceId)
 }

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'
 import { positionReported, T0 } from '../../samples.ts'
-import { startIngest, type IngestHarness } from '../ingest-harness.ts'
+import { ingestForAllTests, startIngest, type IngestHarness } from '../ingest-harness.ts'
 import { batch, bearer, feature, OSMAND, OVERLAND, post } from './app-requests.ts'
 import { rejectionsOf } from './rejections-of.ts'
 
@@ -14,10 +14,12 @@ let key: { id: string; secret: string }
 
 async function start(options?: Parameters<typeof startIngest>[0]) {
   ingest = await startIngest(options)
+  running.push(ingest)
   key = await ingest.createKey()
 }
 
-afterEach(() => ingest.close())
+const running: IngestHarness[] = []
+afterEach(() => Promise.all(running.splice(0).map((one) => one.close())))
 
 async function osmand(query: string) {
   expect((await post(ingest, OSMAND, query, bearer(key.secret))).status).toBe(200)
@@ -74,6 +76,9 @@ const zeros = { latitude: 0, longitude: 0, fixTime: '1970-01-01T00:00:00Z', vali
 const noFix = { ...zeros, attributes: { alarm: 'sos' } }
 const VOID = 'gprmc=$GPRMC,100000.00,V,0130.0000,S,00215.0000,W,,,010126,,*00'
 
+let shared: IngestHarness
+ingestForAllTests((given) => ({ ingest: shared } = given))
+
 test.each<[string, string, object | string]>([
   ['osmand', '/api/v1/senders/osmand/:key', 'id=van&alarm=sos'],
   ['osmand', '/api/v1/senders/osmand/:key', 'id=van&lat=0&lon=0&valid=0&alarm=sos'],
@@ -121,21 +126,23 @@ test.each<[string, string, object | string]>([
 ])(
   'an SOS without a fix of a new device causes a rejection that names it: %s %s %#',
   async (app, path, sent) => {
-    await start()
+    const { id, secret } = await shared.createKeyOfNewAccount()
     const isQuery = typeof sent === 'string'
-    const url = path.replace(':key', key.secret) + (isQuery ? `?${sent}` : '')
+    const url = path.replace(':key', secret) + (isQuery ? `?${sent}` : '')
     const body = isQuery ? null : JSON.stringify(sent)
-    const answer = await ingest.request(url, {
+    const answer = await shared.request(url, {
       method: isQuery ? 'GET' : 'POST',
       body,
-      headers: { ...bearer(key.secret), 'Content-Type': 'application/json' },
+      headers: { ...bearer(secret), 'Content-Type': 'application/json' },
     })
     expect(Math.floor(answer.status / 100)).toBe(2)
-    expect(await ingest.logged()).toEqual([])
-    expect(await messages()).toEqual([
+    const logged = await shared.logged()
+    expect(logged.filter(({ keyId }) => keyId === id)).toEqual([])
+    const rejected = await rejectionsOf(shared, id)
+    expect(rejected.map(({ message }) => message)).toEqual([
       expect.stringMatching(new RegExp(`^${app}: .* without a position.*, with the alarm sos$`)),
     ])
-    expect(await heartbeats()).toBe(1)
+    expect(await shared.heartbeatsOf(id)).toHaveLength(1)
   },
 )
 
