@@ -8,6 +8,7 @@ import { may } from '../../live/session.ts'
 import { FormDialog, useDialog } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
+import { isPhone } from '../../ui/phone.ts'
 import { holdPage, pageAddress, setQuery } from '../../ui/router.ts'
 import { formatCount, readerUnits } from '../../ui/shown.ts'
 import { Empty, Loaded } from '../../ui/states.tsx'
@@ -59,84 +60,91 @@ export function GeofencesPage() {
     setQuery({ new: undefined, name: undefined })
   }
 
+  const panel = (
+    <div key="panel" class="geofences-panel stack">
+      <h1 ref={arriveAt} tabIndex={-1}>
+        Geofences
+      </h1>
+      {isDrawing ? (
+        <GeofenceForm
+          key={edited?.id}
+          of={edited}
+          name={isNew ? (query.get('name') ?? '') : ''}
+          drawing={drawing}
+          onSaved={({ id }) => {
+            close()
+            setQuery({ geofence: id })
+            all.reload()
+          }}
+          onCancel={close}
+        />
+      ) : (
+        <>
+          <div class="row">
+            {may('geofences.edit') && (
+              <>
+                <button
+                  type="button"
+                  class="primary"
+                  onClick={() => setQuery({ new: '1', geofence: undefined })}
+                >
+                  New geofence
+                </button>
+                <button
+                  type="button"
+                  onClick={() => open((props) => <ImportGeofences {...props} />)}
+                >
+                  From a file
+                </button>
+              </>
+            )}
+            {geofences.length > 0 && (
+              <a
+                class="button"
+                download
+                href={urlOf('/geofences', { query: { format: 'geojson' } })}
+              >
+                Export
+              </a>
+            )}
+          </div>
+          {selected && (
+            <GeofenceCard
+              of={selected}
+              onChange={() => change(selected)}
+              onDelete={() =>
+                open((props) => (
+                  <DeleteGeofence
+                    {...props}
+                    of={selected}
+                    onDone={() => {
+                      setQuery({ geofence: undefined })
+                      props.onDone()
+                    }}
+                  />
+                ))
+              }
+              onClose={() => setQuery({ geofence: undefined })}
+            />
+          )}
+          <Loaded of={all}>{(items) => <List of={items} selected={selected} />}</Loaded>
+        </>
+      )}
+    </div>
+  )
+  const map = (
+    <GeofenceMap
+      key="map"
+      geofences={painted}
+      selected={edited ?? selected}
+      drawing={drawing}
+      onSelect={(id) => isDrawing || setQuery({ geofence: id })}
+    />
+  )
   return (
     <div class="geofences-page">
-      <div class="geofences-panel stack">
-        <h1 ref={arriveAt} tabIndex={-1}>
-          Geofences
-        </h1>
-        {isDrawing ? (
-          <GeofenceForm
-            key={edited?.id}
-            of={edited}
-            name={isNew ? (query.get('name') ?? '') : ''}
-            drawing={drawing}
-            onSaved={({ id }) => {
-              close()
-              setQuery({ geofence: id })
-              all.reload()
-            }}
-            onCancel={close}
-          />
-        ) : (
-          <>
-            <div class="row">
-              {may('geofences.edit') && (
-                <>
-                  <button
-                    type="button"
-                    class="primary"
-                    onClick={() => setQuery({ new: '1', geofence: undefined })}
-                  >
-                    New geofence
-                  </button>
-                  <button
-                    type="button"
-                    onClick={() => open((props) => <ImportGeofences {...props} />)}
-                  >
-                    From a file
-                  </button>
-                </>
-              )}
-              {geofences.length > 0 && (
-                <a
-                  class="button"
-                  download
-                  href={urlOf('/geofences', { query: { format: 'geojson' } })}
-                >
-                  Export
-                </a>
-              )}
-            </div>
-            {selected && (
-              <GeofenceCard
-                of={selected}
-                onChange={() => change(selected)}
-                onDelete={() =>
-                  open((props) => (
-                    <DeleteGeofence
-                      {...props}
-                      of={selected}
-                      onDone={() => {
-                        setQuery({ geofence: undefined })
-                        props.onDone()
-                      }}
-                    />
-                  ))
-                }
-                onClose={() => setQuery({ geofence: undefined })}
-              />
-            )}
-            <Loaded of={all}>{(items) => <List of={items} selected={selected} />}</Loaded>
-          </>
-        )}
-      </div>
-      <GeofenceMap
-        geofences={painted}
-        selected={edited ?? selected}
-        drawing={drawing}
-        onSelect={(id) => isDrawing || setQuery({ geofence: id })}
-      />
+      {/* As they are seen, so that Tab follows. */}
+      {isPhone.value ? [map, panel] : [panel, map]}
       {dialog}
     </div>
   )

@@ -191,9 +191,7 @@ describeConsole('every page', () => {
       }
       return found
     })
-    // There the map of geofences is above their list, though behind it for Tab.
-    const isKnown = (fault: string) => fault.startsWith('/geofences: out of order: div "Map')
-    expect(faults.filter((fault) => !isKnown(fault))).toEqual([])
+    expect(faults).toEqual([])
   })
 
   test('every page has the names that external tests rely on', async () => {
