@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
 
 /**
@@ -24,7 +24,8 @@ export const helpIsOpen = signal(false)
 export function useKeys(keys: KeyActions, part?: PagePart): void {
   const entry = useRef({ keys, part }).current
   entry.keys = keys
-  useEffect(() => {
+  // Before the next paint: a menu gets the focus at once, and so the next key.
+  useLayoutEffect(() => {
     registered.add(entry)
     return () => registered.delete(entry)
   }, [])

@@ -7,16 +7,17 @@ import { describeConsole } from './chromium.ts'
 import { consoleSuite, follow } from './console-harness.ts'
 
 const MINUTE = 60_000
-const DAY = 24 * 60 * MINUTE
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 /** A zone in which it is noon, so that this week has begun hours ago. */
 const ahead = 12 - new Date().getUTCHours()
 const timezoneId = `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`
-const today = Date.now() - (Date.now() % (60 * MINUTE))
-const sinceMonday = (new Date(today + ahead * 60 * MINUTE).getUTCDay() + 6) % 7
+const today = Math.floor(Date.now() / HOUR) * HOUR
+const sinceMonday = (new Date(today + ahead * HOUR).getUTCDay() + 6) % 7
 const lastMonday = today - (sinceMonday + 7) * DAY
 
 /** The date in that zone. */
-const dayName = (ms: number) => new Date(ms + ahead * 60 * MINUTE).toISOString().slice(0, 10)
+const dayName = (ms: number) => new Date(ms + ahead * HOUR).toISOString().slice(0, 10)
 
 describeConsole('the page of reports', () => {
   const suite = consoleSuite()
