@@ -24,6 +24,7 @@ const submit = (service: string, load: string, ...bounds: [number, number]): Bou
   return { title: 'Taking reports', column: '÷ bare', row: [service, load], bounds }
 }
 const SINGLE = '64 connections, known devices'
+const FIRST = '64 connections, first reports'
 const BATCHES = 'batches of 100'
 const facts = (decided: string, ...bounds: [number, number]): Bounded => {
   const row = ['SQLite', decided]
@@ -47,12 +48,14 @@ const CONSOLE_BOUNDS = {
 export type ConsoleFigure = keyof typeof CONSOLE_BOUNDS
 
 const BOUNDED: Readonly<Record<string, Bounded>> = {
-  'embedded, whole process, single submits ÷ bare': submit('embedded', SINGLE, 4.5, 3.2),
-  'ingest API on Kafka, JSON, single submits ÷ bare': submit('Kafka, JSON', SINGLE, 4.5, 3),
-  'ingest API on Kafka, Avro, single submits ÷ bare': submit('Kafka, Avro', SINGLE, 4.5, 3),
-  'embedded, batches of 100, per report ÷ bare': submit('embedded', BATCHES, 1.8, 1.2),
-  'ingest API on Kafka, JSON, batches of 100 ÷ bare': submit('Kafka, JSON', BATCHES, 1, 0.6),
-  'ingest API on Kafka, Avro, batches of 100 ÷ bare': submit('Kafka, Avro', BATCHES, 1, 0.6),
+  'embedded, whole process, single submits ÷ bare': submit('embedded', SINGLE, 4.5, 2),
+  'ingest API on Kafka, JSON, single submits ÷ bare': submit('Kafka, JSON', SINGLE, 4.5, 1.7),
+  'ingest API on Kafka, Avro, single submits ÷ bare': submit('Kafka, Avro', SINGLE, 4.5, 1.7),
+  'embedded, batches of 100, per report ÷ bare': submit('embedded', BATCHES, 1.8, 0.5),
+  'ingest API on Kafka, JSON, batches of 100 ÷ bare': submit('Kafka, JSON', BATCHES, 1, 0.25),
+  'ingest API on Kafka, Avro, batches of 100 ÷ bare': submit('Kafka, Avro', BATCHES, 1, 0.25),
+  'embedded, first reports of a new fleet ÷ bare': submit('embedded', FIRST, 10, 5),
+  'ingest API on Kafka, JSON, first reports ÷ bare': submit('Kafka, JSON', FIRST, 10, 5),
   'projecting with facts ÷ without': facts('decided', 1.25, 1.15),
   'the same with 10 000 geofences': facts('with 10 000 geofences', 1.6, 1.4),
   '200 → readable, p99, 200 reports/s evenly spread': { ...readable('p99 ms', 50, 20), unit: 'ms' },

@@ -1,12 +1,13 @@
-import type { Measurements } from '../../schemas/report/report-fields.ts'
+import type { Attributes, Measurements } from '../../schemas/report/report-fields.ts'
 
-/** The measurements of a phone besides its position. */
-export const MEASURED: Required<Measurements> = {
+/** What a phone reports besides its position. */
+export const MEASURED: Required<Measurements> & { readonly attributes: Attributes } = {
   accuracy: 4.5,
   altitude: 112.3,
   speed: 13.9,
   heading: 271,
   battery: 0.83,
+  attributes: { charging: false, activity: 'automotive' },
 }
 
 /** The address of requests, and their content. */

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { capacity, type FleetSize } from '../../bench/capacity.ts'
 import { parseOptions } from '../../bench/options.ts'
 import { UsageError } from '../../runtime/process/command-line.ts'
 import { loadConfig } from '../../runtime/config/config.ts'
-import { readResult, type Result } from '../../bench/part.ts'
+import { readResult, valueIn, type Result } from '../../bench/part.ts'
+import { threeDigits } from '../../bench/table.ts'
 
 const BYTES = { event: 600, document: 400 }
 const FLEET: FleetSize = { devices: undefined, intervalSeconds: 10, retentionDays: 30 }
@@ -24,7 +26,7 @@ function costing({ embedded = 100, ingest = 50, projector = 20, faults = [] as s
       ...measured,
       title: 'Projecting a full log',
       faults: [],
-      rows: [{ into: 'MongoDB', facts: 'none', 'CPU µs/event': projector }],
+      rows: [{ into: 'MongoDB', facts: 'decided', 'CPU µs/event': projector }],
     },
   ]
 }
@@ -68,9 +70,9 @@ describe('capacity for a fleet', () => {
 
   test('the limits of one process are printed: its load, its disk and the limit per key', () => {
     const result = costing({ embedded: 200 })
-    expect(line('  disk a day', result)).toEqual(['65.7 GB', 'too many', 'too many'])
+    expect(line('  disk a day', result)).toEqual(['69.1 GB', 'too many', 'too many'])
     expect(capacity(result, BYTES, FLEET)).toContain(
-      'One process ends at 2 500 reports/s, which are 25 000 devices and 164 GB a day.',
+      'One process ends at 2 500 reports/s, which are 25 000 devices and 173 GB a day.',
     )
     expect(loadConfig({}).rateLimits.key).toEqual({ points: 60_000, seconds: 60 })
     expect(capacity(result, BYTES, FLEET)).toContain('A key may send 1 000 reports/s')
@@ -90,6 +92,34 @@ describe('capacity for a fleet', () => {
     const text = capacity(readResult('bench/result.json'), BYTES, FLEET)
     expect(text).toMatch(/^reports\/s +1 000 +100 000 +10 000 000$/m)
     expect(text).not.toMatch(/NaN|undefined|\?/)
+  })
+
+  test('the README has the figures of the bench result', () => {
+    const result = readResult('bench/result.json')
+    const readme = readFileSync('README.md', 'utf8').replaceAll(/ +/g, ' ')
+    const valueOf = (title: string, row: string[], column: string) => {
+      const value = valueIn(result, { title, row, column })
+      if (value === undefined) throw new Error(`not measured: ${row.join()}`)
+      return value
+    }
+    const perCore = (load: string) =>
+      ['embedded', 'Kafka, JSON'].map(
+        (service) => 1e6 / valueOf('Taking reports', [service, load], 'CPU µs/report'),
+      )
+    const row = (name: string, rates: readonly number[]) =>
+      `| ${[name, ...rates.map((rate) => threeDigits(Number(rate.toPrecision(2))))].join(' | ')} |`
+    const known = perCore('64 connections, known devices')
+    expect(readme).toContain(row('reports a second and core, one by one', known))
+    expect(readme).toContain(row('in batches of 100', perCore('batches of 100')))
+    const first = perCore('64 connections, first reports')
+    expect(readme).toContain(row('first reports of a new fleet', first))
+    // Half of a core, a report every ten seconds.
+    const devices = known.map((rate) => (rate / 2) * 10)
+    expect(readme).toContain(row('devices that half a core is enough for', devices))
+    const [p50, p99] = ['p50 ms', 'p99 ms'].map((column) =>
+      Math.round(valueOf('From the 200 to readable', ['embedded'], column)),
+    )
+    expect(readme).toContain(`| ${p50} ms, ${p99} ms |`)
   })
 
   test('a void or missing measurement is named, and no capacity is computed from it', () => {
