@@ -30,13 +30,13 @@ export function documentRoutes<S extends HttpState>(
   makeDocument: () => OpenApiDocument,
   { basePath = '/' }: { basePath?: string | undefined } = {},
 ): void {
+  let made: OpenApiDocument | undefined
+  const document = () => (made ??= makeDocument())
   const servers = [{ url: basePath.replace(/(?<=.)\/$/, '') }]
   const json = memoryFile('application/json', () =>
-    JSON.stringify({ ...makeDocument(), servers }, null, 2),
+    JSON.stringify({ ...document(), servers }, null, 2),
   )
-  const page = memoryFile('text/html', () =>
-    docsPage({ title: String(makeDocument().info['title']) }),
-  )
+  const page = memoryFile('text/html', () => docsPage({ title: String(document().info['title']) }))
   const files: Readonly<Record<string, File>> = {
     'start.js': memoryFile('text/javascript', () => START_SCRIPT),
     'style.css': memoryFile('text/css', () => STYLE),
