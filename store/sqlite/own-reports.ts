@@ -13,7 +13,7 @@ export function isOwnReport(kind: { readonly name: string }): boolean {
 }
 
 /**
- * What services report about themselves every 10 s. On files they all run in this process, so the
+ * Stores what services report about themselves every 10 s. On files they all run in this process, so the
  * reports stay in memory: commits would wear out the memory card of a small machine. Only the figures
  * of past minutes outlast the process. They are saved in `accounts` once a minute, and when
  * this closes.

@@ -237,7 +237,7 @@ describeConsole('events', () => {
       await page.getByRole('heading', { name: `At ${at(12).slice(11, 19)}` }).waitFor()
     })
 
-    test('of many events only 50 are drawn, and more on request', async () => {
+    test('only 50 of many events are drawn, and more on request', async () => {
       const page = await open('van-1')
       await page.route(/\/facts\?/, async (route) => {
         const response = await route.fetch()

@@ -238,7 +238,7 @@ describe('the SQLite event log', () => {
     expect(files.commitsInWal() - before).toBe(2)
   })
 
-  test('whoever trusts the last write causes no other, until one fails or it is too old', async () => {
+  test('a caller that trusts the last write causes no other, until one fails or it is too old', async () => {
     const database = openLogDatabase(files.file)
     const log = files.remember(sqliteEventLogOn(database, { clock: files.clock }))
     const trusting = () => log.ready({ writtenWithinMs: 60_000 })
